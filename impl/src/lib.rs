@@ -1,0 +1,10 @@
+//! The protocol core reads no clock, no file, no socket.
+//!
+//! `klog` is the real thing: the replica of one partition as a broker runs it. The core
+//! ([`replica`], [`controller`]) decides; the log ([`log`]) and its disks ([`disk`]) store; the
+//! codecs ([`wire`]) speak Kafka's own messages.
+
+pub mod disk;
+pub mod log;
+pub mod types;
+pub mod wire;

@@ -1,0 +1,1 @@
+//! shares no decision with `klog`.

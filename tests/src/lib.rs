@@ -1,0 +1,1 @@
+//! the only place where the two worlds meet.

@@ -1,0 +1,1 @@
+//! describes and judges, never acts.

@@ -1,0 +1,317 @@
+//! The trace file: JSON Lines, a header, the start, then one step per line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Acks, Action, Connection, Node};
+use crate::message::{ClientAnswer, Envelope};
+use crate::view::{BrokerView, ControllerView};
+
+/// The name in every header.
+pub const FORMAT: &str = "klog-trace";
+/// The version this crate writes, and the newest it reads.
+pub const VERSION: u32 = 1;
+
+/// What bounds the behaviours a trace is taken from. Budgets count perturbations; whatever heals
+/// has none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// Number of brokers.
+    pub brokers: Node,
+    /// `min.insync.replicas`.
+    pub min_isr: u8,
+    /// Values that clients produce.
+    pub records: u8,
+    /// What the producers ask to wait for.
+    pub acks: Vec<Acks>,
+    /// Leadership moves by the controller.
+    pub moves: u8,
+    /// Process crashes.
+    pub crashes: u8,
+    /// Power losses.
+    pub power_losses: u8,
+    /// Clock jumps past the lag limit that make a leader propose a shrink.
+    pub lag_checks: u8,
+    /// High watermark checkpoints.
+    pub checkpoints: u8,
+}
+
+/// Where the correct code must part from a trace of a faulty protocol, as predicted by running
+/// both rule sets of the model on the script before any code ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Divergence {
+    /// The step after which the observations differ.
+    pub step: usize,
+    /// The node they differ on (0 is the controller).
+    pub node: Node,
+    /// The first field that differs, by path.
+    pub field: String,
+    /// The faulty protocol's value, as JSON text.
+    pub faulty: String,
+    /// The correct protocol's value, as JSON text.
+    pub correct: String,
+}
+
+/// What a replay of this trace on the correct code must show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expect {
+    /// Agreement in every step.
+    Conform,
+    /// Agreement up to a step, and there exactly this difference first.
+    Diverge(Divergence),
+}
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The protocol's name.
+    pub protocol: String,
+    /// The rules that are broken in it.
+    pub faults: Vec<String>,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What it is bounded by.
+    pub bounds: Bounds,
+    /// The property or witness the trace shows.
+    pub property: String,
+    /// How the property fares in this trace: `violated`, `witnessed` or `holds`.
+    pub verdict: String,
+    /// What the correct code must do.
+    pub expect: Expect,
+    /// For a script taken over from another protocol: the actions that are not enabled here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Action>,
+    /// Number of steps that follow; a file with fewer was cut.
+    pub steps: usize,
+    /// Names the model that wrote it (FNV-1a of its canonical text): a changed fingerprint says
+    /// that traces should be recorded anew.
+    pub fingerprint: String,
+}
+
+/// The second line: every node before the first step, and what is in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Every broker.
+    pub brokers: BTreeMap<Node, BrokerView>,
+    /// The controller.
+    pub controller: ControllerView,
+    /// Messages in flight.
+    pub in_flight: Vec<Envelope>,
+}
+
+/// A message that no later state of its receiver would act on, removed in this step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Discarded {
+    /// The connection it was on.
+    #[serde(default)]
+    pub connection: Connection,
+    /// The message.
+    pub envelope: Envelope,
+}
+
+/// A message value committed at an offset in this step.
+pub type Committed = (u8, u8);
+
+/// One step and everything it made visible.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// 1 for the first.
+    pub step: usize,
+    /// What was done.
+    pub action: Action,
+    /// The complete state of every broker that changed.
+    pub brokers: BTreeMap<Node, BrokerView>,
+    /// The controller's complete state, if it changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<ControllerView>,
+    /// Messages newly sent, in order.
+    pub sent: Vec<Envelope>,
+    /// Messages removed since nobody would act on them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discarded: Vec<Discarded>,
+    /// What clients were told.
+    pub answers: Vec<ClientAnswer>,
+    /// Promises made in this step: (offset, value).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub committed: Vec<Committed>,
+}
+
+/// A whole trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The first line.
+    pub header: Header,
+    /// The second line.
+    pub start: Start,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// Why a file is no trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct TraceError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1; 0 when the line as a whole is meant.
+    pub column: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        if self.column > 0 {
+            write!(f, ", column {}", self.column)?;
+        }
+        write!(f, ": {}; {}", self.what, self.remedy)
+    }
+}
+
+const RECORD_ANEW: &str = "record it anew with `check record`";
+
+impl Trace {
+    /// Reads a trace. Every line must be complete; unknown fields, another format or version, a
+    /// step out of order and a missing or surplus line are errors.
+    pub fn parse(text: &str) -> Result<Self, TraceError> {
+        let fail = |line, what: String, remedy| TraceError {
+            line,
+            column: 0,
+            what,
+            remedy,
+        };
+        let cut = "the file was cut: restore it, or record it anew with `check record`";
+        let mut lines = text.lines().enumerate().map(|(i, l)| (i + 1, l));
+        let (_, first) = lines
+            .next()
+            .ok_or_else(|| fail(1, "the file is empty".into(), RECORD_ANEW))?;
+        let header = parse_header(first)?;
+        let (_, second) = lines
+            .next()
+            .ok_or_else(|| fail(2, "the start line is missing".into(), cut))?;
+        let start: Start = parse_line(2, second)?;
+        let mut steps = Vec::new();
+        for (number, line) in lines {
+            let step: Step = parse_line(number, line)?;
+            if step.step != steps.len() + 1 {
+                let what = format!(
+                    "step {} stands where {} belongs",
+                    step.step,
+                    steps.len() + 1
+                );
+                return Err(fail(number, what, "restore the order of the lines"));
+            }
+            steps.push(step);
+        }
+        if steps.len() != header.steps || !text.ends_with('\n') {
+            let what = format!(
+                "{} steps, but the header says {}",
+                steps.len(),
+                header.steps
+            );
+            let ends = "the last line has no line end".to_owned();
+            let what = if steps.len() == header.steps {
+                ends
+            } else {
+                what
+            };
+            return Err(fail(steps.len() + 2, what, cut));
+        }
+        Ok(Self {
+            header,
+            start,
+            steps,
+        })
+    }
+
+    /// The text of the file: the same trace gives the same bytes.
+    pub fn to_text(&self) -> String {
+        let line = |v: Result<String, serde_json::Error>| v.expect("a trace is plain data") + "\n";
+        let mut text = line(serde_json::to_string(&self.header));
+        text += &line(serde_json::to_string(&self.start));
+        for step in &self.steps {
+            text += &line(serde_json::to_string(step));
+        }
+        text
+    }
+}
+
+fn parse_header(line: &str) -> Result<Header, TraceError> {
+    // Version first: a newer header may well have fields that this crate does not know.
+    #[derive(Deserialize)]
+    struct Kind {
+        format: String,
+        version: u32,
+    }
+    if let Ok(kind) = serde_json::from_str::<Kind>(line) {
+        let fail = |what, remedy| {
+            Err(TraceError {
+                line: 1,
+                column: 0,
+                what,
+                remedy,
+            })
+        };
+        if kind.format != FORMAT {
+            let what = format!("format `{}`, expected `{FORMAT}`", kind.format);
+            return fail(what, "name a trace written by `check record`");
+        }
+        if kind.version != VERSION {
+            let what = format!(
+                "version {}, this program reads version {VERSION}",
+                kind.version
+            );
+            return fail(what, "use the program that wrote it, or record it anew");
+        }
+    }
+    parse_line(1, line)
+}
+
+fn parse_line<T: for<'a> Deserialize<'a>>(number: usize, line: &str) -> Result<T, TraceError> {
+    serde_json::from_str(line).map_err(|e| {
+        let remedy = if e.is_eof() {
+            "the line was cut: restore it, or record the trace anew"
+        } else {
+            "mend the line, or record the trace anew"
+        };
+        // serde_json appends its own place, which is always line 1 here.
+        let what = e.to_string();
+        let what = what
+            .rsplit_once(" at line ")
+            .map_or(what.as_str(), |(w, _)| w)
+            .to_owned();
+        TraceError {
+            line: number,
+            column: e.column(),
+            what,
+            remedy,
+        }
+    })
+}
+
+/// FNV-1a with 64 bits: a hash with a fixed published output, for fingerprints that are stored.
+pub fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+#[path = "trace_tests.rs"]
+mod tests;

@@ -1,0 +1,221 @@
+//! What can be seen of a node: its complete state in the shared vocabulary.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::action::Node;
+use crate::ghost::Ghost;
+
+/// One record: the epoch of the leader that appended it, and its value (the n-th value that any
+/// client ever produced is n).
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(from = "(u8, u8)", into = "(u8, u8)")]
+pub struct Record {
+    /// Leader epoch.
+    pub epoch: u8,
+    /// Value.
+    pub value: u8,
+}
+
+impl From<(u8, u8)> for Record {
+    fn from((epoch, value): (u8, u8)) -> Self {
+        Self { epoch, value }
+    }
+}
+
+impl From<Record> for (u8, u8) {
+    fn from(r: Record) -> Self {
+        (r.epoch, r.value)
+    }
+}
+
+/// An entry of the leader-epoch cache, or an answer made from it: an epoch and an offset.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(from = "(u8, u8)", into = "(u8, u8)")]
+pub struct EpochStart {
+    /// Leader epoch.
+    pub epoch: u8,
+    /// First offset of the epoch (in an answer: where the epoch ends, exclusive).
+    pub offset: u8,
+}
+
+impl From<(u8, u8)> for EpochStart {
+    fn from((epoch, offset): (u8, u8)) -> Self {
+        Self { epoch, offset }
+    }
+}
+
+impl From<EpochStart> for (u8, u8) {
+    fn from(e: EpochStart) -> Self {
+        (e.epoch, e.offset)
+    }
+}
+
+/// A broker as the controller registered it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct BrokerState {
+    /// Broker epoch of the registered life.
+    pub epoch: u8,
+    /// Fenced brokers are no members of an ISR and lead nothing.
+    pub state: Session,
+}
+
+/// Whether the controller counts a broker in.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Session {
+    /// It may lead and be a member.
+    Active,
+    /// It may not.
+    Fenced,
+}
+
+/// What a leader knows of one follower.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// Which follower.
+    pub broker: Node,
+    /// Its LEO as its last good fetch of this epoch told; none: not heard in this epoch.
+    pub leo: Option<u8>,
+    /// The broker epoch that fetch carried.
+    pub broker_epoch: Option<u8>,
+}
+
+/// A change of the ISR that the leader proposed and whose outcome it does not know.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pending {
+    /// This follower shall join; it counts in the maximal ISR already (E2).
+    Expand(Node),
+    /// These shall leave; they count in the maximal ISR still (S2).
+    Shrink(Vec<Node>),
+}
+
+/// An acks=all produce that waits for the high watermark.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Waiting {
+    /// Offset of the record; it is committed when HW > offset.
+    pub offset: u8,
+    /// Its value.
+    pub value: u8,
+}
+
+/// What a broker believes it is.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(tag = "is", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Role {
+    /// It has applied no metadata since it started.
+    None,
+    /// It leads in `epoch`.
+    Leader {
+        /// Leader epoch.
+        epoch: u8,
+        /// Its LEO when the epoch began.
+        epoch_start: u8,
+        /// The committed ISR, ascending.
+        isr: Vec<Node>,
+        /// The proposal whose outcome is open.
+        pending: Option<Pending>,
+        /// Every other replica, ascending.
+        followers: Vec<Progress>,
+        /// Waiting produces, oldest first.
+        waiting: Vec<Waiting>,
+    },
+    /// It follows `leader` (none: the partition has no leader) in `epoch`.
+    Follower {
+        /// Leader epoch.
+        epoch: u8,
+        /// Whom it fetches from.
+        leader: Option<Node>,
+    },
+}
+
+/// A broker's complete state. A dead broker has role none, HW 0 and partition epoch 0.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct BrokerView {
+    /// Whether the process runs.
+    pub up: bool,
+    /// Broker epoch of its present life (dead: of its last).
+    pub broker_epoch: u8,
+    /// What it believes it is.
+    pub role: Role,
+    /// Newest partition epoch it has learnt.
+    pub partition_epoch: u8,
+    /// The log, offset 0 first.
+    pub log: Vec<Record>,
+    /// Leader-epoch cache, ascending.
+    pub epochs: Vec<EpochStart>,
+    /// High watermark, exclusive.
+    pub hw: u8,
+    /// The checkpointed high watermark on disk.
+    pub hw_checkpoint: u8,
+}
+
+impl BrokerView {
+    /// The epoch this broker believes it leads in, if it does.
+    pub fn leads(&self) -> Option<u8> {
+        match self.role {
+            Role::Leader { epoch, .. } => Some(epoch),
+            _ => None,
+        }
+    }
+}
+
+/// The controller's complete state.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerView {
+    /// What the newest metadata record says.
+    pub image: crate::message::Image,
+    /// The broker epoch it gave out last.
+    pub last_broker_epoch: u8,
+}
+
+/// What a property may look at. A model state, a replayed cluster and a line of a trace each
+/// implement it, so that one property judges all three.
+pub trait World {
+    /// How many brokers there are; they are numbered 1 to this.
+    fn brokers(&self) -> Node;
+    /// Whether the broker's process runs.
+    fn is_up(&self, broker: Node) -> bool;
+    /// The broker's log, offset 0 first.
+    fn log(&self, broker: Node) -> &[Record];
+    /// The broker's leader-epoch cache.
+    fn epochs(&self, broker: Node) -> &[EpochStart];
+    /// The broker's high watermark, exclusive; 0 while it is down.
+    fn hw(&self, broker: Node) -> u8;
+    /// The epoch the broker believes it leads in, if it does.
+    fn leads(&self, broker: Node) -> Option<u8>;
+    /// The controller's leader epoch.
+    fn leader_epoch(&self) -> u8;
+    /// The controller's in-sync set.
+    fn isr(&self) -> &[Node];
+    /// The configured minimum size of the in-sync set.
+    fn min_isr(&self) -> u8;
+    /// What was promised so far.
+    fn ghost(&self) -> &Ghost;
+}

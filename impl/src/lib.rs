@@ -6,5 +6,6 @@
 
 pub mod disk;
 pub mod log;
+pub mod replica;
 pub mod types;
 pub mod wire;

@@ -1,0 +1,3 @@
+//! One replica of one partition: the pure protocol core.
+
+pub mod io;

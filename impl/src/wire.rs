@@ -1,1 +1,51 @@
-//! (being written)
+//! Kafka's own messages, the subset that brokers of this crate speak, with total decoders.
+//!
+//! Versions: Fetch 15, Produce 9, OffsetForLeaderEpoch 4, AlterPartition 3; request header 2,
+//! response header 1. A frame is a 4-byte big-endian length and that many bytes.
+//!
+//! What a decoder promises for any bytes at all: it never panics, it checks each count and length
+//! against the bytes that are left before it allocates, it skips unknown tagged fields within
+//! their bounds, and it refuses trailing bytes. "Undefined" is `None` in memory and −1 only here.
+//!
+//! What an encoder asserts of its caller: an offset fits in an `i64`, a string in 32,767 bytes
+//! and a frame in [`MAX_FRAME_BYTES`].
+
+mod alter_partition;
+mod epoch_end;
+mod error;
+mod fetch;
+mod fetch_answer;
+mod frame;
+mod message;
+mod part;
+mod produce;
+mod reader;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use alter_partition::{
+    AlterPartition, AlterPartitionRequest, AlterPartitionResponse, AlterTopic, AlteredPartition,
+    AlteredTopic, IsrMember, LeaderRecoveryState,
+};
+pub use epoch_end::{
+    AskedEpoch, AskedTopic, EpochEnd, EpochEndAnswer, EpochEndTopic, OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+};
+pub use error::{DecodeError, Reason};
+pub use fetch::{
+    FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, IsolationLevel, ReplicaState,
+};
+pub use fetch_answer::{
+    AbortedTransaction, CurrentLeader, FetchResponse, FetchedPartition, FetchedTopic,
+};
+pub use frame::{CorrelationId, Cut, MAX_FRAME_BYTES, RequestHeader, TopicId, next_frame};
+pub use message::{
+    Api, Request, RequestMessage, Response, ResponseMessage, decode_request, decode_response,
+    encode_request, encode_response,
+};
+pub use produce::{
+    ProducePartition, ProduceRequest, ProduceResponse, ProduceTopic, ProducedPartition,
+    ProducedTopic, RecordError,
+};

@@ -86,7 +86,7 @@ mod tests {
         let fields: Vec<_> = rows.iter().map(|r| r.field.as_str()).collect();
         assert_eq!(fields, ["log", "role.isr"]);
         assert_eq!(
-            (rows[0].left.as_str(), rows[0].right.as_str()),
+            (rows[1].left.as_str(), rows[1].right.as_str()),
             ("[1,2]", "[1]")
         );
         assert_eq!(diff(&left, &left), []);

@@ -17,4 +17,4 @@ pub use action::{Acks, Action, Connection};
 pub use ghost::Ghost;
 pub use message::{ClientAnswer, Envelope, Image, Message};
 pub use trace::{Divergence, Expect, Header, Step, Trace, TraceError};
-pub use view::{BrokerView, ControllerView, EpochStart, Record, Role, World};
+pub use view::{BrokerView, ControllerView, EpochStart, Life, Record, Role, World};

@@ -1,11 +1,11 @@
 use super::*;
 use crate::action::Acks;
 use crate::message::{Image, Message};
-use crate::view::{BrokerState, Role, Session};
+use crate::view::{BrokerState, Life, Role, Session};
 
 fn sample() -> Trace {
     let view = BrokerView {
-        up: true,
+        life: Life::Up,
         broker_epoch: 1,
         role: Role::Follower {
             epoch: 0,

@@ -139,6 +139,8 @@ pub enum Role {
         followers: Vec<Progress>,
         /// Waiting produces, oldest first.
         waiting: Vec<Waiting>,
+        /// Every broker's registration as the metadata it applied says, broker 1 first.
+        known: Vec<BrokerState>,
     },
     /// It follows `leader` (none: the partition has no leader) in `epoch`.
     Follower {
@@ -149,14 +151,29 @@ pub enum Role {
     },
 }
 
-/// A broker's complete state. A dead broker has role none, HW 0 and partition epoch 0.
+/// Whether a broker's process runs, and how it ended if not.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Life {
+    /// It runs.
+    Up,
+    /// The process died; the machine runs on, so nothing written is lost.
+    Crashed,
+    /// The machine lost power; the unflushed end of the log may be lost.
+    PowerLost,
+}
+
+/// A broker's complete state. A dead broker has role none, HW 0 and partition epoch 0; its log is
+/// what a recovery would find.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(deny_unknown_fields)]
 pub struct BrokerView {
     /// Whether the process runs.
-    pub up: bool,
+    pub life: Life,
     /// Broker epoch of its present life (dead: of its last).
     pub broker_epoch: u8,
     /// What it believes it is.

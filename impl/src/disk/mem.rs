@@ -104,7 +104,7 @@ impl Survives {
     };
 
     /// Names as the process saw them, cuts, and this many unflushed bytes.
-    pub fn bytes(written: u64) -> Self {
+    pub const fn bytes(written: u64) -> Self {
         Self {
             data: DataFate::Written(written),
             entry: EntryFate::Changed,

@@ -11,6 +11,7 @@
 //!
 //! A crash of the process is dropping the node and opening it again on the same disk.
 
+mod controller;
 mod effects;
 mod error;
 mod frames;
@@ -22,6 +23,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
+pub use controller::{ControllerNode, ControllerOutput};
 pub use error::NodeError;
 pub use links::Sent;
 pub use peer::{ClientId, Outgoing, Peer, Way};

@@ -3,7 +3,7 @@
 use super::peer::Peer;
 use crate::log::LogError;
 use crate::log::batch::BatchError;
-use crate::wire::{CorrelationId, DecodeError};
+use crate::wire::{Api, CorrelationId, DecodeError};
 
 /// An error of a node. But for [`NodeError::CorruptBatch`] and [`NodeError::Storage`] nothing was
 /// changed by what caused it.
@@ -34,6 +34,14 @@ pub enum NodeError {
         correlation_id: CorrelationId,
         /// What it lacks.
         reason: &'static str,
+    },
+    /// A request that belongs to a broker came to a controller.
+    #[error("request from {peer}: {api:?} is not for a controller")]
+    Misplaced {
+        /// The sender.
+        peer: Peer,
+        /// The request.
+        api: Api,
     },
     /// Record batches in an answer to a fetch are damaged (B111). Nothing was appended; the core
     /// was told so and asks again.

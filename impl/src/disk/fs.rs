@@ -18,11 +18,12 @@ pub struct FsDisk {
 }
 
 impl FsDisk {
-    /// Opens `root`, which is made (with its parents) if it is not there. Error if no file can be
-    /// made in it: better now than at the first append.
+    /// Opens `root`, which is made (with its parents) if it is not there; a new directory's name
+    /// is flushed in its parent, or a power loss would take the directory with all its flushed
+    /// files. Error if no file can be made in it: better now than at the first append.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, DiskError> {
         let root = root.into();
-        let made = fs::create_dir_all(&root).and_then(|()| tempfile::tempfile_in(&root));
+        let made = make_durably(&root).and_then(|()| tempfile::tempfile_in(&root));
         made.map_err(|e| DiskError::new(DiskOp::OpenDirectory, root.clone(), e))?;
         Ok(Self {
             root,
@@ -160,4 +161,19 @@ impl Disk for FsDisk {
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
+}
+
+/// Makes the directories that are missing on the way to `root`, and flushes their names.
+fn make_durably(root: &Path) -> io::Result<()> {
+    // The parent of a plain name is written as nothing and means here.
+    let parent = |dir: &Path| match dir.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Some(PathBuf::from(".")),
+        parent => parent.map(Path::to_owned),
+    };
+    let missing = root.ancestors().take_while(|dir| !dir.exists());
+    let parents: Vec<PathBuf> = missing.filter_map(parent).collect();
+    fs::create_dir_all(root)?;
+    parents
+        .iter()
+        .try_for_each(|dir| File::open(dir)?.sync_all())
 }

@@ -1,8 +1,8 @@
 //! Damage: a cut and a flipped bit at every byte.
 
 use super::{
-    FIRST_INDEX, FIRST_LOG, Log, LogConfig, LogError, Offset, Recovery, TestDisk, contents, is_log,
-    open, put, values,
+    FIRST_INDEX, FIRST_LOG, Log, LogConfig, LogError, Offset, Recovery, TestDisk, contents, epochs,
+    is_log, open, put, values,
 };
 use crate::disk::{Disk, FsDisk, MemDisk};
 
@@ -218,7 +218,15 @@ fn damage_below_the_last_segment_is_never_a_torn_tail() {
         let missing_first = name == &logs[0];
         match Log::open(&mut disk, small) {
             // The log then begins later; only the leader knows whether that is all right.
-            Ok((log, _)) => assert!(missing_first && log.start() == Offset(2)),
+            Ok((log, recovery)) => {
+                assert!(missing_first && log.start() == Offset(2));
+                assert_eq!(recovery.stale_epochs, epochs(&[(0, 0)]));
+                assert_eq!(
+                    log.epochs(),
+                    epochs(&[(0, 2)]),
+                    "the epoch that covers the start"
+                );
+            }
             Err(error) => {
                 assert!(!missing_first && corrupt_at(&error) > 0);
                 assert_eq!(disk, before);

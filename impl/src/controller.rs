@@ -1,0 +1,328 @@
+//! The controller of one partition: who leads, who is in sync, who is alive (sections 18 and 19).
+//!
+//! A pure step function like the replica's: no clock, no file, no socket. It writes no metadata log
+//! of its own; each change is given out as the image that came of it, and the partition epoch
+//! counts the change records (K1). Unclean elections are not held (O2 without its last resorts).
+
+mod alter;
+mod brokers;
+mod change;
+
+use crate::replica::io::{
+    AlterPartitionAnswer, AlterPartitionRequest, BrokerImage, BrokerState, MetadataImage,
+    PartitionImage,
+};
+use crate::replica::isr::effective_min_isr;
+use crate::types::{BrokerEpoch, BrokerId, Epoch, PartitionEpoch};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether removed members may be remembered as eligible leaders (KIP-966).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Elr {
+    /// They are, while the ISR is under its minimum (Z1, Z2).
+    On,
+    /// They are not; the last member of an ISR is never removed (B7).
+    Off,
+}
+
+/// What a restarting broker says of its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogFate {
+    /// Everything that was written is there: a clean shutdown, or a restart on the same boot.
+    Kept,
+    /// Something that was written may be gone (B2).
+    Lost,
+}
+
+/// Everything that can reach the controller. Times are milliseconds of any one clock.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ControllerInput {
+    /// A broker starts a new life.
+    Register {
+        /// Which.
+        broker: BrokerId,
+        /// What it says of its log.
+        log: LogFate,
+    },
+    /// The session of a broker is over (B3).
+    SessionExpired {
+        /// Which.
+        broker: BrokerId,
+    },
+    /// A fenced broker has caught up with the metadata (B4).
+    Unfence {
+        /// Which.
+        broker: BrokerId,
+        /// The life that says so; another one than the registered is not heard.
+        epoch: BrokerEpoch,
+    },
+    /// A broker wants to go down in order (B5).
+    ShutDown {
+        /// Which.
+        broker: BrokerId,
+        /// The life that says so; another one than the registered is not heard.
+        epoch: BrokerEpoch,
+    },
+    /// A broker shows that it lives.
+    Heartbeat {
+        /// The time.
+        now_ms: i64,
+        /// Which.
+        broker: BrokerId,
+        /// The life that says so; another one than the registered is not heard.
+        epoch: BrokerEpoch,
+    },
+    /// Time passed: sessions end.
+    Tick {
+        /// The time.
+        now_ms: i64,
+    },
+    /// A leader wants another ISR (section 18).
+    AlterPartition {
+        /// To whom the answer goes.
+        from: BrokerId,
+        /// What it wants.
+        request: AlterPartitionRequest,
+    },
+    /// An operator moves the leadership.
+    MoveLeader {
+        /// To whom.
+        to: BrokerId,
+    },
+    /// An operator changes `min.insync.replicas`. Zero is not heard.
+    ChangeMinIsr {
+        /// The new value.
+        min_isr: u32,
+    },
+}
+
+/// What became of a [`ControllerInput::MoveLeader`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MoveOutcome {
+    /// Done.
+    Moved,
+    /// It leads already.
+    NotNeeded,
+    /// It may not lead: not in the ISR, or not active.
+    NotAvailable,
+}
+
+/// What the shell has to do, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ControllerEffect {
+    /// Something changed: give this image to every broker.
+    Metadata(MetadataImage),
+    /// Answer a leader.
+    AnswerAlterPartition {
+        /// To whom.
+        to: BrokerId,
+        /// The very proposal.
+        proposal: AlterPartitionRequest,
+        /// The answer.
+        answer: AlterPartitionAnswer,
+    },
+    /// Tell a broker its new life.
+    Registered {
+        /// Which.
+        broker: BrokerId,
+        /// Its life; larger than all before.
+        epoch: BrokerEpoch,
+    },
+    /// Tell the operator.
+    AnswerMoveLeader {
+        /// To whom the leadership was to go.
+        to: BrokerId,
+        /// What became of it.
+        outcome: MoveOutcome,
+    },
+}
+
+/// The controller of one partition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Controller {
+    elr: Elr,
+    session_timeout_ms: i64,
+    partition: PartitionImage,
+    brokers: BTreeMap<BrokerId, BrokerImage>,
+    /// When each unfenced broker was last heard of.
+    sessions: BTreeMap<BrokerId, i64>,
+    last_epoch: BrokerEpoch,
+}
+
+impl Controller {
+    /// A new partition: every replica registered in its order as life 1, 2, ... and active, all in
+    /// the ISR, the first one leading in epoch 0.
+    ///
+    /// # Panics
+    /// If there is no replica, one stands there twice, or `min_isr` is 0.
+    pub fn new(replicas: Vec<BrokerId>, min_isr: u32, elr: Elr) -> Self {
+        assert!(min_isr >= 1, "min ISR must be at least 1");
+        let isr: BTreeSet<BrokerId> = replicas.iter().copied().collect();
+        assert_eq!(
+            isr.len(),
+            replicas.len(),
+            "a replica stands twice in {replicas:?}"
+        );
+        let active = |life| BrokerImage {
+            epoch: BrokerEpoch(life),
+            state: BrokerState::Active,
+        };
+        let brokers = replicas.iter().copied().zip((1..).map(active)).collect();
+        let last_epoch = BrokerEpoch(replicas.len() as i64);
+        let partition = PartitionImage {
+            leader: Some(replicas[0]),
+            leader_epoch: Epoch(0),
+            partition_epoch: PartitionEpoch(0),
+            replicas,
+            isr,
+            elr: BTreeSet::new(),
+            min_isr,
+        };
+        let sessions = BTreeMap::new();
+        let session_timeout_ms = 9_000;
+        Self {
+            elr,
+            session_timeout_ms,
+            partition,
+            brokers,
+            sessions,
+            last_epoch,
+        }
+    }
+
+    /// The same with another `broker.session.timeout.ms` than Kafka's 9 s.
+    #[must_use]
+    pub fn with_session_timeout_ms(mut self, timeout_ms: i64) -> Self {
+        self.session_timeout_ms = timeout_ms;
+        self
+    }
+
+    /// Take one input in. What is to be done about it is appended to `effects`.
+    pub fn step(&mut self, input: ControllerInput, effects: &mut Vec<ControllerEffect>) {
+        let before = (self.partition.clone(), self.brokers.clone());
+        let mut answers = Vec::new();
+        self.dispatch(input, &mut answers);
+        self.assert_invariants();
+        // A new life is told first: metadata of it means nothing to the broker before. Every other
+        // answer goes out when the change stands.
+        let is_life = |e: &ControllerEffect| matches!(e, ControllerEffect::Registered { .. });
+        let (lives, answers): (Vec<_>, Vec<_>) = answers.into_iter().partition(is_life);
+        effects.extend(lives);
+        if (&before.0, &before.1) != (&self.partition, &self.brokers) {
+            effects.push(ControllerEffect::Metadata(self.image()));
+        }
+        effects.extend(answers);
+    }
+
+    fn dispatch(&mut self, input: ControllerInput, answers: &mut Vec<ControllerEffect>) {
+        match input {
+            ControllerInput::Register { broker, log } => {
+                let epoch = self.register(broker, log);
+                answers.push(ControllerEffect::Registered { broker, epoch });
+            }
+            ControllerInput::SessionExpired { broker } => self.fence(broker),
+            ControllerInput::Unfence { broker, epoch } if self.is_life_of(broker, epoch) => {
+                self.unfence(broker);
+            }
+            ControllerInput::ShutDown { broker, epoch } if self.is_life_of(broker, epoch) => {
+                self.shut_down(broker);
+            }
+            ControllerInput::Heartbeat {
+                now_ms,
+                broker,
+                epoch,
+            } if self.is_life_of(broker, epoch) => {
+                self.sessions.insert(broker, now_ms);
+            }
+            ControllerInput::Unfence { .. }
+            | ControllerInput::ShutDown { .. }
+            | ControllerInput::Heartbeat { .. } => {}
+            ControllerInput::Tick { now_ms } => self.end_sessions(now_ms),
+            ControllerInput::AlterPartition { from, request } => {
+                let answer = self.alter_partition(&request);
+                let proposal = request;
+                let to = from;
+                answers.push(ControllerEffect::AnswerAlterPartition {
+                    to,
+                    proposal,
+                    answer,
+                });
+            }
+            ControllerInput::MoveLeader { to } => {
+                let outcome = self.move_leader(to);
+                answers.push(ControllerEffect::AnswerMoveLeader { to, outcome });
+            }
+            ControllerInput::ChangeMinIsr { min_isr } => self.change_min_isr(min_isr),
+        }
+    }
+
+    /// The metadata as it stands.
+    pub fn image(&self) -> MetadataImage {
+        MetadataImage {
+            partition: self.partition.clone(),
+            brokers: self.brokers.clone(),
+        }
+    }
+
+    /// The registration of the partition.
+    pub fn partition(&self) -> &PartitionImage {
+        &self.partition
+    }
+
+    /// The registered brokers.
+    pub fn brokers(&self) -> &BTreeMap<BrokerId, BrokerImage> {
+        &self.brokers
+    }
+
+    fn is_life_of(&self, broker: BrokerId, epoch: BrokerEpoch) -> bool {
+        self.brokers.get(&broker).is_some_and(|b| b.epoch == epoch)
+    }
+
+    fn is_active(&self, broker: BrokerId) -> bool {
+        self.brokers
+            .get(&broker)
+            .is_some_and(|b| b.state == BrokerState::Active)
+    }
+
+    fn min_isr(&self) -> usize {
+        effective_min_isr(self.partition.min_isr, self.partition.replicas.len()) as usize
+    }
+
+    /// What holds after every step (section 22), in release builds too.
+    fn assert_invariants(&self) {
+        let PartitionImage {
+            leader,
+            replicas,
+            isr,
+            elr,
+            ..
+        } = &self.partition;
+        assert!(
+            leader.is_none_or(|l| isr.contains(&l)),
+            "leader outside the ISR"
+        );
+        assert!(
+            leader.is_none_or(|l| self.is_active(l)),
+            "leader not active"
+        );
+        assert!(
+            isr.union(elr).all(|id| replicas.contains(id)),
+            "member outside the assignment"
+        );
+        assert!(isr.is_disjoint(elr), "in ISR and ELR at once");
+        assert!(
+            isr.len() < self.min_isr() || elr.is_empty(),
+            "ELR beside a full ISR (Z1)"
+        );
+        assert!(self.elr == Elr::On || elr.is_empty(), "ELR is off");
+        let last = self.elr == Elr::Off && isr.len() == 1 && leader.is_none();
+        assert!(
+            last || isr.iter().all(|&id| self.is_active(id)),
+            "inactive member"
+        );
+        assert!(self.elr == Elr::On || !isr.is_empty(), "ISR emptied (B7)");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -226,3 +226,6 @@ impl Replica {
         self.in_flight.as_ref()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The binary `klog`.
+//!
+//! Exit codes: 0 done; 2 a wrong argument; 70 a claim of the demo did not hold; 74 a disk failed,
+//! or standard output could not be written.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use klog::demo::{self, DemoError, Settings};
+
+const EXIT_USAGE: u8 = 2;
+const EXIT_CLAIM: u8 = 70;
+const EXIT_IO: u8 = 74;
+
+#[derive(Parser)]
+#[command(
+    name = "klog",
+    version,
+    about = "A Kafka-shaped replicated log",
+    before_help = "Example: klog replica-demo --rounds 4 --min-isr 2 --now-ms 1700000000000",
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Replicate one partition between two brokers, step by step, and check each claim
+    #[command(
+        before_help = "Example: klog replica-demo --rounds 4 --min-isr 2 --now-ms 1700000000000"
+    )]
+    ReplicaDemo(ReplicaDemo),
+}
+
+#[derive(clap::Args)]
+struct ReplicaDemo {
+    /// Rounds of one produce and one fetch
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    rounds: u32,
+    /// min.insync.replicas; there are two replicas
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=2))]
+    min_isr: u32,
+    /// The time of the demo in milliseconds since 1970, up to the year 9999
+    #[arg(
+        long,
+        default_value_t = 1_700_000_000_000,
+        value_parser = clap::value_parser!(i64).range(0..=253_402_300_799_999)
+    )]
+    now_ms: i64,
+    /// Text for people, or one JSON document
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Keep the logs in this directory, which must be empty [default: a temporary one]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+fn main() -> ExitCode {
+    let Cli {
+        command: Command::ReplicaDemo(arguments),
+    } = Cli::parse();
+    let text = match replica_demo(&arguments) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("klog: {error}");
+            return ExitCode::from(exit_code(&error));
+        }
+    };
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("klog: cannot write to standard output: {error}");
+            ExitCode::from(EXIT_IO)
+        }
+    }
+}
+
+fn replica_demo(arguments: &ReplicaDemo) -> Result<String, DemoError> {
+    let ReplicaDemo {
+        rounds,
+        min_isr,
+        now_ms,
+        ..
+    } = *arguments;
+    let settings = Settings {
+        rounds,
+        min_isr,
+        now_ms,
+    };
+    let report = match &arguments.dir {
+        Some(dir) => demo::run(&demo::prepare(dir)?, settings)?,
+        None => demo::run_in_temporary(settings)?,
+    };
+    Ok(match arguments.format {
+        Format::Human => demo::human(&report),
+        Format::Json => demo::json(&report),
+    })
+}
+
+fn exit_code(error: &DemoError) -> u8 {
+    match error {
+        DemoError::Directory { .. } => EXIT_USAGE,
+        DemoError::Claim { .. } => EXIT_CLAIM,
+        DemoError::Temporary { .. } | DemoError::Disk(_) | DemoError::Node(_) => EXIT_IO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use clap::CommandFactory;
+
+    use super::{Cli, DemoError, exit_code};
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_failed_claim_has_an_exit_code_of_its_own() {
+        let (expected, got) = (String::new(), String::new());
+        let claim = DemoError::Claim {
+            claim: "the follower lags",
+            expected,
+            got,
+        };
+        assert_eq!(exit_code(&claim), 70);
+        let (path, problem) = (PathBuf::new(), String::new());
+        assert_eq!(
+            exit_code(&DemoError::Directory {
+                path,
+                problem,
+                remedy: ""
+            }),
+            2
+        );
+        let source = std::io::ErrorKind::StorageFull.into();
+        assert_eq!(exit_code(&DemoError::Temporary { source }), 74);
+    }
+}

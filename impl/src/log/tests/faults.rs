@@ -1,8 +1,10 @@
 //! A disk that fails: the log says so, takes nothing more, and is whole when it is opened again.
 
+use super::super::epochs_file::EPOCHS_FILE;
+use super::super::intent::INTENT_FILE;
 use super::{
-    Disk, Epoch, FsDisk, Log, LogConfig, LogError, MemDisk, Offset, SMALL, TestDisk, contents,
-    open, produced, put, replicated, values,
+    Disk, Epoch, FIRST_LOG, FsDisk, Log, LogConfig, LogError, MemDisk, Offset, SMALL, TestDisk,
+    contents, open, produced, put, replicated, values,
 };
 use crate::disk::{Fault, FaultOn, Faulty, Survives, Then};
 
@@ -25,14 +27,51 @@ fn fault(on: FaultOn, after: u32, tear: u64) -> Fault {
     }
 }
 
-/// What may be left after a crash: the process alone, or the power with nothing, with names
-/// only, or with some bytes.
-const ENDS: [Survives; 4] = [
-    Survives::ALL,
-    Survives::FLUSHED,
-    Survives::bytes(0),
-    Survives::bytes(80),
-];
+/// How a crash ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Of every file the same survives.
+    Alike(Survives),
+    /// Everything of this file survives, of the others only what was flushed.
+    Only(&'static str),
+    /// Of this file only what was flushed survives, of the others everything.
+    AllBut(&'static str),
+}
+
+/// The process alone dies, or the power goes: nothing more, names only, some bytes, and the file
+/// system wrote one file back before or after all others.
+fn ends() -> Vec<End> {
+    let names = [
+        INTENT_FILE,
+        EPOCHS_FILE,
+        FIRST_LOG,
+        "00000000000000000002.index",
+        "00000000000000000002.log",
+        "00000000000000000004.log",
+        "00000000000000000020.log",
+    ];
+    let alike = [
+        Survives::ALL,
+        Survives::FLUSHED,
+        Survives::bytes(0),
+        Survives::bytes(80),
+    ];
+    let mut ends = alike.map(End::Alike).to_vec();
+    ends.extend(names.map(End::Only));
+    ends.extend(names.map(End::AllBut));
+    ends
+}
+
+impl End {
+    fn survives(self, name: &str) -> Survives {
+        match self {
+            Self::Alike(survives) => survives,
+            Self::Only(one) if name == one => Survives::ALL,
+            Self::AllBut(one) if name != one => Survives::ALL,
+            Self::Only(_) | Self::AllBut(_) => Survives::FLUSHED,
+        }
+    }
+}
 
 type Change = fn(&mut Log<Faulty<MemDisk>>) -> Result<(), LogError>;
 
@@ -41,7 +80,7 @@ type Change = fn(&mut Log<Faulty<MemDisk>>) -> Result<(), LogError>;
 fn break_each(change: Change, judge: impl Fn(&Log<MemDisk>, u32)) -> u32 {
     for after in 0.. {
         for tear in [0, 1, 40, 1000] {
-            for end in ENDS {
+            for end in ends() {
                 let mut log = six();
                 log.disk_mut().arm(fault(FaultOn::Change, after, tear));
                 match change(&mut log) {
@@ -50,7 +89,7 @@ fn break_each(change: Change, judge: impl Fn(&Log<MemDisk>, u32)) -> u32 {
                 }
                 refuses_everything(&mut log);
                 let mut disk = log.into_disk().into_inner();
-                disk.power_loss(|_| end);
+                disk.power_loss(|file| end.survives(file.name));
                 let (log, _) = open(disk, SMALL);
                 judge(&log, after);
                 let disk = log.clone().into_disk();
@@ -200,7 +239,7 @@ fn a_recovery_that_breaks_can_be_done_again() {
     torn.append("00000000000000000004.log", &[1; 30]).unwrap();
     torn.remove("00000000000000000002.index").unwrap();
     for after in 0.. {
-        for end in ENDS {
+        for end in ends() {
             let mut disk = Faulty::new(torn.clone());
             disk.arm(fault(FaultOn::Change, after, 1));
             let opened = Log::open(&mut disk, SMALL);
@@ -211,7 +250,7 @@ fn a_recovery_that_breaks_can_be_done_again() {
                 return;
             }
             let mut disk = disk.into_inner();
-            disk.power_loss(|_| end);
+            disk.power_loss(|file| end.survives(file.name));
             assert_eq!(
                 values(&open(disk, SMALL).0, 0),
                 six_values(),

@@ -4,7 +4,7 @@ use super::{
     FIRST_INDEX, FIRST_LOG, Log, LogConfig, LogError, Offset, Recovery, TestDisk, contents, epochs,
     is_log, open, put, values,
 };
-use crate::disk::{Disk, FsDisk, MemDisk};
+use crate::disk::{Disk, FsDisk, MemDisk, Survives};
 
 /// One segment, an index entry for each batch but the first.
 const ONE_SEGMENT: LogConfig = LogConfig {
@@ -84,6 +84,22 @@ fn a_torn_tail_of_zeros_or_of_noise_is_cut_too() {
             assert_eq!(values(&log, 0), ALL);
         }
     }
+}
+
+#[test]
+fn a_cut_tail_does_not_come_back_with_a_power_loss() {
+    let (mut disk, (), bounds) = four::<MemDisk>();
+    disk.append(FIRST_LOG, &[7; 30]).unwrap();
+    // The torn tail reached the platter.
+    disk.power_loss(|_| Survives::ALL);
+    let (log, recovery) = open(disk, ONE_SEGMENT);
+    assert_eq!(recovery.cut.map(|cut| cut.position), Some(bounds[4].1));
+    assert_eq!(log.durable().unwrap(), log.leo());
+    let mut disk = log.into_disk();
+    disk.power_loss(|_| Survives::FLUSHED);
+    let (log, recovery) = open(disk, ONE_SEGMENT);
+    assert_eq!(recovery, Recovery::default());
+    assert_eq!(values(&log, 0), ALL);
 }
 
 fn corrupt_at(error: &LogError) -> u64 {

@@ -5,7 +5,9 @@
 //!
 //! What a decoder promises for any bytes at all: it never panics, it checks each count and length
 //! against the bytes that are left before it allocates, it skips unknown tagged fields within
-//! their bounds, and it refuses trailing bytes. "Undefined" is `None` in memory and −1 only here.
+//! their bounds, and it refuses trailing bytes. Records and strings are borrowed; the arrays around
+//! them take at most 22 bytes of memory per byte of the frame, so the receiver's limit of a frame
+//! ([`next_frame`]) is also one of memory. "Undefined" is `None` in memory and −1 only here.
 //!
 //! What an encoder asserts of its caller: an offset fits in an `i64`, a string in 32,767 bytes
 //! and a frame in [`MAX_FRAME_BYTES`].

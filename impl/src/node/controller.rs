@@ -2,6 +2,7 @@
 
 use super::NodeError;
 use super::peer::{Outgoing, Peer};
+use super::receive::within_limits;
 use crate::controller::{Controller, ControllerEffect, ControllerInput, MoveOutcome};
 use crate::replica::io::{AlterPartitionAnswer, AlterPartitionRequest, MetadataImage};
 use crate::types::{BrokerEpoch, BrokerId, ErrorCode, PartitionEpoch};
@@ -74,6 +75,7 @@ impl ControllerNode {
         let peer = Peer::Broker(from);
         let undecodable = |error: DecodeError| NodeError::Undecodable { peer, error };
         let (header, request) = wire::decode_request(frame).map_err(undecodable)?;
+        within_limits(peer, &request)?;
         let wire::Request::AlterPartition(request) = request else {
             return Err(NodeError::Misplaced {
                 peer,

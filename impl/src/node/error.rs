@@ -5,6 +5,9 @@ use crate::log::LogError;
 use crate::log::batch::BatchError;
 use crate::wire::{Api, CorrelationId, DecodeError};
 
+/// Most partitions in one request: an answer names each, and must stay within a frame.
+pub(super) const MAX_PARTITIONS: usize = 1000;
+
 /// An error of a node. But for [`NodeError::CorruptBatch`] and [`NodeError::Storage`] nothing was
 /// changed by what caused it.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +45,17 @@ pub enum NodeError {
         peer: Peer,
         /// The request.
         api: Api,
+    },
+    /// A request names more partitions than a node of one partition answers for.
+    #[error(
+        "request from {peer}: {count} partitions, at most {} are answered",
+        MAX_PARTITIONS
+    )]
+    TooMany {
+        /// The sender.
+        peer: Peer,
+        /// Partitions in the request.
+        count: usize,
     },
     /// Record batches in an answer to a fetch are damaged (B111). Nothing was appended; the core
     /// was told so and asks again.

@@ -1,6 +1,7 @@
 //! Frames on their way in, and the responses among them.
 
 use super::effects::InHand;
+use super::error::MAX_PARTITIONS;
 use super::links::Sent;
 use super::peer::{Outgoing, Peer, Way};
 use super::serve::Asker;
@@ -9,6 +10,14 @@ use crate::disk::Disk;
 use crate::replica::io::{AlterPartitionAnswer, FetchAnswer, FetchRequest, Input};
 use crate::types::{BrokerId, ErrorCode};
 use crate::wire::{self, CorrelationId, DecodeError};
+
+/// Refuses a request whose answer might not fit in a frame.
+pub(super) fn within_limits(peer: Peer, request: &wire::Request<'_>) -> Result<(), NodeError> {
+    match request.partitions() {
+        0..=MAX_PARTITIONS => Ok(()),
+        count => Err(NodeError::TooMany { peer, count }),
+    }
+}
 
 impl<D: Disk> Node<D> {
     /// Takes in one whole frame, length prefix included. What is to be sent because of it is
@@ -25,6 +34,7 @@ impl<D: Disk> Node<D> {
         match way {
             Way::Request => {
                 let (header, request) = wire::decode_request(frame).map_err(undecodable)?;
+                within_limits(from, &request)?;
                 let asker = Asker {
                     from,
                     id: header.correlation_id,

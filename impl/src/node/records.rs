@@ -1,6 +1,6 @@
 //! Record batches on their way in: checked whole before the core hears of them (G1, B111).
 
-use crate::log::batch::{self, BatchError};
+use crate::log::batch::{self, BatchError, BatchHeader};
 use crate::replica::io::BatchShape;
 
 /// A batch in the records of a fetch answer.
@@ -16,9 +16,9 @@ pub(super) struct Placed {
 /// Damaged records: byte and reason.
 pub(super) type Damage = (u64, BatchError);
 
-/// The number of records in a producer's batch. It must be one whole batch with a record for each
+/// The header of a producer's batch. It must be one whole batch with a record for each
 /// offset; records that are not compressed are looked at one by one.
-pub(super) fn produced(bytes: &[u8]) -> Result<u32, BatchError> {
+pub(super) fn produced(bytes: &[u8]) -> Result<BatchHeader, BatchError> {
     let header = batch::verify(bytes)?;
     if bytes.len() as u64 > header.bytes {
         return Err(BatchError::Trailing(bytes.len() as u64 - header.bytes));
@@ -35,7 +35,7 @@ pub(super) fn produced(bytes: &[u8]) -> Result<u32, BatchError> {
             record?;
         }
     }
-    Ok(header.records)
+    Ok(header)
 }
 
 /// The batches in the records of a fetch answer, each with its checksum verified. A leader may cut

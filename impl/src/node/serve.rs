@@ -11,6 +11,15 @@ use crate::replica::io::{FetchRequest, Input};
 use crate::types::{Epoch, ErrorCode, Offset};
 use crate::wire::{self, CorrelationId, TopicId};
 
+/// Most bytes of records in an answer: Kafka's `replica.fetch.response.max.bytes`.
+const MAX_RECORD_BYTES: i32 = 10 * 1024 * 1024;
+
+/// Largest batch of a producer, in bytes: Kafka's default of `message.max.bytes`.
+const MAX_BATCH_BYTES: usize = 1_048_588;
+
+/// Attribute bits of a batch that is part of a transaction (bit 4) or a marker of one (bit 5).
+const TRANSACTION_BITS: i16 = 0x30;
+
 /// Who asks, and under which number.
 #[derive(Clone, Copy)]
 pub(super) struct Asker {
@@ -36,6 +45,19 @@ fn split<K, T>(
         }
     }
     (ours, others)
+}
+
+/// A producer's batch and the number of its records, or why nothing of it is appended.
+fn check_batch(bytes: &[u8]) -> Result<(&[u8], u32), ErrorCode> {
+    if bytes.len() > MAX_BATCH_BYTES {
+        return Err(ErrorCode::InvalidRequest);
+    }
+    let header = records::produced(bytes).map_err(|_| ErrorCode::CorruptMessage)?;
+    // Markers of transactions are the broker's to write, and parts of one need a coordinator.
+    if header.attributes & TRANSACTION_BITS != 0 {
+        return Err(ErrorCode::InvalidRequest);
+    }
+    Ok((bytes, header.records))
 }
 
 impl<D: Disk> Node<D> {
@@ -85,11 +107,7 @@ impl<D: Disk> Node<D> {
             None => Err(None),
             // Transactions are not spoken here.
             Some(_) if transactional_id.is_some() => Err(Some(ErrorCode::InvalidRequest)),
-            Some(records) => {
-                let bytes = records.unwrap_or_default();
-                let count = records::produced(bytes).map_err(|_| Some(ErrorCode::CorruptMessage));
-                count.map(|count| (bytes, count))
-            }
+            Some(records) => check_batch(records.unwrap_or_default()).map_err(Some),
         };
         let (bytes, records) = match batch {
             Ok(batch) => batch,
@@ -158,7 +176,7 @@ impl<D: Disk> Node<D> {
         let max_bytes = fetch
             .max_bytes
             .min(part.partition_max_bytes)
-            .max(0)
+            .clamp(0, MAX_RECORD_BYTES)
             .unsigned_abs();
         let question = Question::Fetch { max_bytes, others };
         let request = self.links.ask(Asked {

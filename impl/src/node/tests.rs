@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::disk::{Fault, FaultOn, Faulty, MemDisk, Then};
-use crate::log::batch::{self, NewRecord};
+use crate::log::batch::{self, BatchError, NewRecord};
 use crate::replica::Role;
 use crate::replica::io::{BrokerImage, BrokerState, PartitionImage};
 use crate::types::{BrokerEpoch, Epoch, ErrorCode, PartitionEpoch};
@@ -354,6 +354,56 @@ fn a_produce_is_answered_part_by_part() {
         ]
     );
     assert_eq!(pair[0].log().leo(), Offset(1));
+}
+
+#[test]
+fn batches_that_are_too_big_or_part_of_a_transaction_are_refused() {
+    let (mut pair, _) = pair();
+    let big = batch(&"x".repeat(1_048_588));
+    let mut part = batch("x");
+    part[22] |= 0x10;
+    let mut marker = batch("x");
+    marker[22] |= 0x20;
+    for (bytes, resealed) in [(big, false), (part, true), (marker, true)] {
+        let mut bytes = bytes;
+        if resealed {
+            let Err(BatchError::Crc { computed, .. }) = batch::verify(&bytes) else {
+                panic!()
+            };
+            bytes[17..21].copy_from_slice(&computed.to_be_bytes());
+        }
+        batch::verify(&bytes).unwrap();
+        let frame = produce_frame(1, &[("orders", 0, &bytes)]);
+        let out = receive(&mut pair[0], CLIENT, Way::Request, &frame);
+        assert_eq!(produced_one(out), (ErrorCode::InvalidRequest, None));
+        assert_eq!(pair[0].log().leo(), Offset(0));
+    }
+    let frame = produce_frame(1, &[("orders", 0, &batch(&"x".repeat(1_048_000)))]);
+    let out = receive(&mut pair[0], CLIENT, Way::Request, &frame);
+    assert_eq!(produced_one(out), (ErrorCode::None, Some(Offset(0))));
+}
+
+#[test]
+fn a_request_for_a_thousand_partitions_is_answered_and_one_for_more_is_refused() {
+    let (mut pair, _) = pair();
+    let mut parts: Vec<(&str, i32, &[u8])> = (1..=1000).map(|i| ("orders", i, &[][..])).collect();
+    let out = receive(
+        &mut pair[0],
+        CLIENT,
+        Way::Request,
+        &produce_frame(1, &parts),
+    );
+    assert_eq!(produced(&only(out, CLIENT, Way::Response)).len(), 1000);
+    parts.push(("orders", 1001, &[]));
+    let before = pair[0].clone();
+    let frame = produce_frame(1, &parts);
+    let mut out = Vec::new();
+    let error = pair[0]
+        .receive(CLIENT, Way::Request, &frame, NOW, &mut out)
+        .unwrap_err();
+    let text = "request from client connection 5: 1001 partitions, at most 1000 are answered";
+    assert_eq!(error.to_string(), text);
+    assert_eq!((&pair[0], out), (&before, vec![]));
 }
 
 #[test]

@@ -112,6 +112,22 @@ messages! {
     AlterPartition: AlterPartitionRequest, AlterPartitionResponse;
 }
 
+impl Request<'_> {
+    /// How many partitions the request names, over all its topics.
+    pub fn partitions(&self) -> usize {
+        match self {
+            Self::Produce(request) => request.topics.iter().map(|t| t.partitions.len()).sum(),
+            Self::Fetch(request) => request.topics.iter().map(|t| t.partitions.len()).sum(),
+            Self::OffsetForLeaderEpoch(request) => {
+                request.topics.iter().map(|t| t.partitions.len()).sum()
+            }
+            Self::AlterPartition(request) => {
+                request.topics.iter().map(|t| t.partitions.len()).sum()
+            }
+        }
+    }
+}
+
 /// Appends one request frame to `out`.
 pub fn encode_request<'a, M: RequestMessage<'a>>(
     out: &mut Vec<u8>,

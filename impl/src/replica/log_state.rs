@@ -35,7 +35,7 @@ impl LogState {
             leo,
             hw,
             epochs: EpochCache::new(epochs),
-            flushed: leo,
+            flushed: start,
         }
     }
 
@@ -143,3 +143,7 @@ impl LogState {
         });
     }
 }
+
+#[cfg(test)]
+#[path = "tests/log_state.rs"]
+mod tests;

@@ -19,7 +19,10 @@ impl Replica {
                     "a follower outside the assignment"
                 );
                 let newest = self.log.epochs.latest();
-                assert!(newest <= Some(known.leader_epoch), "records of an epoch to come (Q4b)");
+                assert!(
+                    newest <= Some(known.leader_epoch),
+                    "records of an epoch to come (Q4b)"
+                );
             }
             (Role::Leader(_) | Role::Follower, None) => panic!("a role without a registration"),
             (Role::Idle | Role::Failed, _) => {}

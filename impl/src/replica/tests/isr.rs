@@ -63,7 +63,11 @@ fn a_follower_leaves_one_millisecond_after_its_time_is_up() {
 fn a_member_that_never_fetched_has_the_full_time_from_the_begin() {
     let isr = state(&[1, 2]);
     assert_eq!(isr.shrink_isr(Offset(0), T0 + LAG, LAG), None);
-    assert_eq!(isr.followers[&BrokerId(3)], Progress::default(), "no member, no grace");
+    assert_eq!(
+        isr.followers[&BrokerId(3)],
+        Progress::default(),
+        "no member, no grace"
+    );
     assert_eq!(
         isr.shrink_isr(Offset(0), T0 + LAG + 1, LAG),
         Some(ids(&[1]))

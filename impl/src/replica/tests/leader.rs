@@ -249,15 +249,21 @@ fn below_the_log_start_is_out_of_range_even_if_the_logs_part() {
     }
     w.round(2);
     w.step(1, Input::AdvanceLogStart { to: Offset(2) });
+    w.move_leader(2);
+    w.move_leader(1);
+    w.apply(1);
+    w.apply(2);
     let fetch = follower_fetch(&w, 2);
     let before = w.leader(1).clone();
     for (offset, last, error) in [
-        (1, Some(0), ErrorCode::OffsetOutOfRange),
+        (1, Some(2), ErrorCode::OffsetOutOfRange),
+        (1, Some(1), ErrorCode::OffsetOutOfRange),
         (1, None, ErrorCode::OffsetOutOfRange),
         (4, None, ErrorCode::OffsetOutOfRange),
-        (3, Some(1), ErrorCode::OffsetOutOfRange),
+        (3, Some(3), ErrorCode::OffsetOutOfRange),
         (3, Some(-1), ErrorCode::OffsetOutOfRange),
-        (4, Some(0), ErrorCode::None),
+        (3, Some(1), ErrorCode::None),
+        (4, Some(2), ErrorCode::None),
     ] {
         let last_fetched_epoch = last.map(Epoch);
         let told = w.ask(

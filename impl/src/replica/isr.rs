@@ -60,7 +60,8 @@ pub fn effective_min_isr(min_isr: u32, replicas: usize) -> u32 {
 /// The in-sync replicas and the progress of every follower, for one leader epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IsrState {
-    leader: BrokerId,
+    /// The replica that leads; not among the followers.
+    pub leader: BrokerId,
     /// Committed or pending.
     pub membership: Membership,
     /// Every follower in the assignment.

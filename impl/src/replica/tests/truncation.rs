@@ -151,3 +151,13 @@ fn the_seven_textbook_cases() {
         );
     }
 }
+
+#[test]
+fn the_end_of_an_epoch_i_lack_says_nothing_of_my_log() {
+    // The leader: 1, 2, ...; the follower: 1, 1, 1, 3. Asked for the end of 3, it answers (2, 2).
+    let own = cache_of(&[1, 1, 1, 3]);
+    for end in [1, 2, 3, 9] {
+        let cut = truncation_offset((Epoch(2), Offset(end)), &own, Offset(4));
+        assert_eq!(cut, Offset(3), "T5: the end of my own epoch 1");
+    }
+}

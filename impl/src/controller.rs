@@ -274,6 +274,11 @@ impl Controller {
         &self.brokers
     }
 
+    /// The broker epoch it gave out last; no life has a larger one.
+    pub fn last_broker_epoch(&self) -> BrokerEpoch {
+        self.last_epoch
+    }
+
     fn is_life_of(&self, broker: BrokerId, epoch: BrokerEpoch) -> bool {
         self.brokers.get(&broker).is_some_and(|b| b.epoch == epoch)
     }

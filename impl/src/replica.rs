@@ -76,6 +76,26 @@ pub struct Replica {
     in_flight: Option<io::AlterPartitionRequest>,
 }
 
+/// Everything a replica holds, for one who watches it whole. A field that the replica gets must be
+/// given out here too, or it does not compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// The broker it lives on.
+    pub id: BrokerId,
+    /// Its configuration.
+    pub config: &'a Config,
+    /// Log start, LEO, high watermark and epochs.
+    pub log: &'a LogState,
+    /// The registration it acts on.
+    pub registration: Option<&'a Registration>,
+    /// The brokers as its metadata knows them.
+    pub brokers: &'a BTreeMap<BrokerId, BrokerImage>,
+    /// Its role.
+    pub role: &'a Role,
+    /// The proposal that is on its way to the controller (S3).
+    pub in_flight: Option<&'a io::AlterPartitionRequest>,
+}
+
 impl Replica {
     /// The replica after recovery, idle until metadata arrives. `hw_checkpoint` is a hint (D1).
     ///
@@ -170,6 +190,28 @@ impl Replica {
     fn on_append_failed(&mut self, effects: &mut Vec<Effect>) {
         self.fail_produces(crate::types::ErrorCode::KafkaStorageError, effects);
         self.role = Role::Failed;
+    }
+
+    /// Everything it holds.
+    pub fn parts(&self) -> Parts<'_> {
+        let Self {
+            id,
+            config,
+            log,
+            registration,
+            brokers,
+            role,
+            in_flight,
+        } = self;
+        Parts {
+            id: *id,
+            config,
+            log,
+            registration: registration.as_ref(),
+            brokers,
+            role,
+            in_flight: in_flight.as_ref(),
+        }
     }
 
     /// The broker it lives on.

@@ -3,7 +3,7 @@
 use super::super::hw_file;
 use super::{
     FIRST_LOG, FsDisk, Log, LogConfig, LogError, MemDisk, Offset, Recovery, SMALL, TestDisk,
-    contents, filled, is_log, on_both_disks, open, put, replicated, values,
+    contents, filled, is_log, on_both_disks, open, produced, put, replicated, values,
 };
 use crate::log::batch;
 
@@ -160,4 +160,21 @@ fn a_segment_never_spans_more_offsets_than_its_index_can_say() {
     let (log, recovery) = open(log.into_disk(), config);
     assert_eq!(recovery, Recovery::default());
     assert_eq!(log.batches(Offset(span), log.leo()).unwrap().len(), 2);
+}
+
+#[test]
+fn an_entry_comes_when_more_bytes_than_the_interval_lie_before_the_batch() {
+    let batch = produced(&[1]).len() as u32;
+    for (interval, entries) in [(batch - 1, [1, 2, 3]), (batch, [2, 4, 6])] {
+        let config = LogConfig {
+            index_interval_bytes: interval,
+            ..LogConfig::default()
+        };
+        let (mut log, _) = open(MemDisk::new(), config);
+        for value in 0..7 {
+            put(&mut log, 0, &[value]);
+        }
+        let lasts: Vec<u32> = log.segments[0].index.iter().map(|e| e.last).collect();
+        assert_eq!(lasts[..3], entries, "interval {interval}");
+    }
 }

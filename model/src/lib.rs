@@ -1,1 +1,25 @@
 //! shares no decision with `klog`.
+//!
+//! The model of leader-follower log replication for one partition: brokers, a controller and
+//! clients as stateright actors, with messages in flight, stale leaders, crashes and power
+//! losses. A protocol is a value ([`rules::Rules`]); a known bug replaces one rule
+//! ([`fault::Fault`]); a search ([`search`]) looks at every interleaving within the named
+//! budgets of a scenario.
+
+pub mod broker;
+pub mod catalogue;
+pub mod client;
+pub mod controller;
+pub mod fault;
+pub mod network;
+pub mod node;
+pub mod protocol;
+pub mod record;
+pub mod report;
+pub mod row;
+pub mod rules;
+pub mod scenario;
+pub mod search;
+pub mod svg;
+pub mod system;
+pub mod text;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::Node;
-use crate::view::{BrokerState, EpochStart, Record};
+use crate::view::{BrokerState, EpochStart, Record, Session};
 
 /// The broker epochs of a proposal's members; `None` is a member that never fetched (P1).
 pub type Member = (Node, Option<u8>);
@@ -105,4 +105,11 @@ pub struct ClientAnswer {
     pub error: i16,
     /// Where the value stands, when it was appended.
     pub offset: Option<u8>,
+}
+
+impl Image {
+    /// Whether the broker is registered and not fenced.
+    pub fn is_active(&self, broker: Node) -> bool {
+        self.brokers[usize::from(broker) - 1].state == Session::Active
+    }
 }

@@ -38,6 +38,21 @@ pub struct Bounds {
     pub lag_checks: u8,
     /// High watermark checkpoints.
     pub checkpoints: u8,
+    /// Whether steps that nobody can tell apart are merged.
+    #[serde(default)]
+    pub interleaving: Interleaving,
+}
+
+/// Whether steps that nobody can tell apart are merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interleaving {
+    /// An answer that makes its follower do nothing but ask again is read at once, and a metadata
+    /// record that tells a broker nothing it acts on is merged into the next one.
+    #[default]
+    Merged,
+    /// Every message is read in a step of its own, every metadata record can be applied alone.
+    Full,
 }
 
 /// Where the correct code must part from a trace of a faulty protocol, as predicted by running
@@ -143,6 +158,13 @@ pub struct Step {
     /// Messages removed since nobody would act on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub discarded: Vec<Discarded>,
+    /// The answer in `sent` was read at once, and made its follower do nothing but ask again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Node>,
+    /// Brokers that may apply the metadata record published in this step alone; for the others
+    /// it counts as part of the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published_to: Vec<Node>,
     /// What clients were told.
     pub answers: Vec<ClientAnswer>,
     /// Promises made in this step: (offset, value).

@@ -52,6 +52,8 @@ fn sample() -> Trace {
             connection: Connection::Broken,
             envelope: envelope.clone(),
         }],
+        idle: Some(2),
+        published_to: vec![1],
         answers: vec![ClientAnswer {
             value: 1,
             error: 19,
@@ -90,6 +92,7 @@ fn header() -> Header {
             power_losses: 0,
             lag_checks: 0,
             checkpoints: 0,
+            interleaving: Interleaving::Full,
         },
         property: "error-19".into(),
         verdict: "witnessed".into(),

@@ -1,0 +1,193 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  check                                             the standard suite, in under a minute
+  check run --scenario one-crash --protocol kafka-0.10
+                                                    the shortest way to lose a record
+  check run --scenario one-crash --fault truncate-to-hw --format json
+  check run --brokers 3 --records 2 --moves 1 --crashes 1 --min-isr 2
+  check show traces/diverge/kip101-scenario-1.jsonl
+  check explore --scenario one-crash --protocol kafka-0.10
+";
+
+/// Does a replication rule lose a committed record under any interleaving?
+#[derive(Debug, Parser)]
+#[command(name = "check", version, before_help = EXAMPLES, max_term_width = 100)]
+pub struct Args {
+    /// What to do; without a command, the standard suite.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Limits and output of the standard suite.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Search one scenario under one protocol and judge the result.
+    Run(Run),
+    /// List what there is.
+    List(List),
+    /// Record counterexamples and witnesses as traces.
+    Record(Record),
+    /// Print a trace step by step, or draw it.
+    Show(Show),
+    /// Explore a scenario in the browser, with sequence diagrams.
+    Explore(Explore),
+}
+
+/// How results are printed, and when a search ends early.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct Output {
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// End each search after this many generated states (exit 3).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_states: Option<u64>,
+    /// End the whole run after this many seconds (exit 3).
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub max_seconds: Option<u64>,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Human,
+    /// One document.
+    Json,
+}
+
+/// Which scenario, which protocol, and what is changed of them.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct Subject {
+    /// The scenario (`check list scenarios`).
+    #[arg(long, default_value = "one-crash")]
+    pub scenario: String,
+    /// The protocol (`check list protocols`).
+    #[arg(long, default_value = "klog")]
+    pub protocol: String,
+    /// Break one more rule (`check list faults`); may be repeated.
+    #[arg(long = "fault", value_name = "FAULT")]
+    pub faults: Vec<String>,
+    /// Number of brokers, 1 to 5.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    pub brokers: Option<u8>,
+    /// `min.insync.replicas`, 1 to 5.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    pub min_isr: Option<u8>,
+    /// Values that clients produce.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub records: Option<u8>,
+    /// Leadership moves.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub moves: Option<u8>,
+    /// Process crashes.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub crashes: Option<u8>,
+    /// Power losses.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub power_losses: Option<u8>,
+    /// Clock jumps past the lag limit.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub lag_checks: Option<u8>,
+    /// High watermark checkpoints.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    pub checkpoints: Option<u8>,
+    /// Whether steps that nobody can tell apart are merged.
+    #[arg(long, value_enum)]
+    pub interleaving: Option<Interleaving>,
+}
+
+/// See [`klog_trace::trace::Interleaving`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Interleaving {
+    /// Merged.
+    Merged,
+    /// Every message in a step of its own.
+    Full,
+}
+
+/// `check run`.
+#[derive(Debug, ClapArgs)]
+pub struct Run {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// Judge only this property or witness (`check list properties`).
+    #[arg(long)]
+    pub property: Option<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `check list`.
+#[derive(Debug, ClapArgs)]
+pub struct List {
+    /// What to list.
+    #[arg(value_enum)]
+    pub what: What,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// The ladder of Kafkas.
+    Protocols,
+    /// The rules that can be broken.
+    Faults,
+    /// Properties and witnesses.
+    Properties,
+    /// Kinds of action.
+    Actions,
+    /// Scenarios with their bounds.
+    Scenarios,
+    /// The committed traces.
+    Traces,
+}
+
+/// `check record`.
+#[derive(Debug, ClapArgs)]
+pub struct Record {
+    /// The folder to write to; it gets `conform/` and `diverge/`.
+    #[arg(long, default_value = "traces")]
+    pub to: PathBuf,
+    /// Only say which files differ from what would be written (exit 16 if any does).
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// `check show`.
+#[derive(Debug, ClapArgs)]
+pub struct Show {
+    /// The trace file.
+    pub trace: PathBuf,
+    /// How to show it.
+    #[arg(long = "as", value_enum, default_value_t = ShowAs::Text)]
+    pub show_as: ShowAs,
+}
+
+/// How a trace is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShowAs {
+    /// Step by step, only what changed.
+    Text,
+    /// A sequence diagram.
+    Svg,
+}
+
+/// `check explore`.
+#[derive(Debug, ClapArgs)]
+pub struct Explore {
+    #[command(flatten)]
+    pub subject: Subject,
+    /// The address to serve on.
+    #[arg(long, default_value = "127.0.0.1:3000")]
+    pub address: std::net::SocketAddr,
+}

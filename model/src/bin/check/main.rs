@@ -1,0 +1,36 @@
+//! `check`: does this replication rule lose a committed record under any interleaving?
+
+mod args;
+mod commands;
+mod exit;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print();
+            return exit::code(if error.use_stderr() {
+                exit::USAGE
+            } else {
+                exit::OK
+            });
+        }
+    };
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    // Without a handler Ctrl-C simply ends the program: nothing is lost but the partial table.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    match commands::dispatch(args, &interrupted) {
+        Ok(code) => exit::code(code),
+        Err(problem) => {
+            eprintln!("check: {problem}");
+            exit::code(exit::USAGE)
+        }
+    }
+}

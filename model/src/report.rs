@@ -1,0 +1,300 @@
+//! One run: every property and witness of a scenario under a protocol, with an honest verdict.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use klog_trace::Action;
+use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
+use klog_trace::trace::Bounds;
+use serde::Serialize;
+
+use crate::protocol::Protocol;
+use crate::search::{Counters, Found, Goal, Limits, Search};
+use crate::system::System;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The scenario's name, for the report.
+    pub scenario: String,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The bounds.
+    pub bounds: Bounds,
+    /// Judge only this row; all of them if `None`.
+    pub only: Option<String>,
+    /// What is expected; `None` if nothing is.
+    pub expected: Option<Expectation>,
+}
+
+/// What a run must show.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// Properties that are violated, each with the length of the shortest counterexample.
+    pub violated: Vec<(Property, usize)>,
+    /// Witnesses that are seen.
+    pub witnesses: Vec<Witness>,
+}
+
+/// How a row fared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// An always-property, and every state was looked at.
+    Holds,
+    /// An always-property with a counterexample.
+    Violated,
+    /// A witness with a path.
+    Witnessed,
+    /// No path was found: for a witness in an exhausted space there is none; in a bounded one
+    /// nothing is proven either way.
+    NotFound,
+}
+
+/// One row of a report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Property or witness id.
+    pub id: &'static str,
+    /// `always` or `witness`.
+    pub kind: &'static str,
+    /// How it fared.
+    pub result: Outcome,
+    /// What was expected, if anything was.
+    pub expected: Option<Outcome>,
+    /// Length of the shortest path that was expected, in transitions.
+    pub expected_steps: Option<usize>,
+    /// Length of the shortest path, in transitions.
+    pub steps: Option<usize>,
+    /// The file the path was recorded to.
+    pub trace: Option<String>,
+    /// The path itself.
+    #[serde(skip)]
+    pub path: Option<Vec<Action>>,
+}
+
+/// How often each kind of action was taken.
+pub type ActionCounts = std::collections::BTreeMap<&'static str, u64>;
+
+/// The report of one run. `seconds` and `peak_rss_bytes` are measurements; all else is the same
+/// in every run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The protocol's name.
+    pub protocol: String,
+    /// Its broken rules.
+    pub faults: Vec<String>,
+    /// The bounds.
+    pub bounds: Bounds,
+    /// `exhausted` or `bounded`.
+    pub verdict: &'static str,
+    /// What ended a bounded search.
+    pub bounded_by: Option<&'static str>,
+    /// Generated states, the initial one included.
+    pub generated: u64,
+    /// Distinct states.
+    pub unique: u64,
+    /// Length of the longest shortest path, the initial state counted as 1.
+    pub depth: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Largest resident memory of the process so far; 0 where the system does not tell.
+    pub peak_rss_bytes: u64,
+    /// Every property and witness.
+    pub properties: Vec<Row>,
+    /// Transitions by kind of action.
+    pub actions: ActionCounts,
+    /// States cut by a bound other than the named budgets: none, or the search is bounded.
+    pub boundary_cut: u64,
+    /// States in which more was lost to power than is promised to survive.
+    pub outside_claim: u64,
+    /// Bound on the probability that two distinct states were taken for one: n² / 2⁶⁵.
+    pub collision_probability: f64,
+}
+
+/// Runs a job: the whole space once, then the shortest path to whatever was found in it.
+pub fn run(job: &Job, limits: &Limits) -> Report {
+    let started = Instant::now();
+    let system = Arc::new(System::new(job.protocol.clone(), job.bounds.clone()));
+    let explore = Search::new(Arc::clone(&system), Goal::Explore, limits.clone());
+    let counters = Arc::clone(&explore.counters);
+    let found = explore.run();
+    let rows = rows(job, &system, limits, &counters, found.bound.is_none());
+    assemble(job, &found, &counters, rows, started)
+}
+
+fn rows(
+    job: &Job,
+    system: &Arc<System>,
+    limits: &Limits,
+    counters: &Counters,
+    exhausted: bool,
+) -> Vec<Row> {
+    let search = |goal| {
+        Search::new(Arc::clone(system), goal, limits.clone())
+            .run()
+            .path
+    };
+    let wanted = |id: &str| job.only.as_ref().is_none_or(|only| only == id);
+    let violated = counters.violated.load(Relaxed);
+    let witnessed = counters.witnessed.load(Relaxed);
+    let always = PROPERTIES
+        .iter()
+        .filter(|p| wanted(p.1))
+        .map(|&(property, id, _)| {
+            let hit = violated & 1 << property as u64 != 0;
+            let path = hit.then(|| search(Goal::Violate(property))).flatten();
+            let unbroken = if exhausted {
+                Outcome::Holds
+            } else {
+                Outcome::NotFound
+            };
+            let result = if hit { Outcome::Violated } else { unbroken };
+            let expected = job.expected.as_ref().map(|e| {
+                let steps = e.violated.iter().find(|v| v.0 == property).map(|v| v.1);
+                (
+                    if steps.is_some() {
+                        Outcome::Violated
+                    } else {
+                        Outcome::Holds
+                    },
+                    steps,
+                )
+            });
+            row(id, Kind::Always, result, expected, path)
+        });
+    let witnesses = WITNESSES
+        .iter()
+        .filter(|w| wanted(w.1))
+        .map(|&(witness, id, _)| {
+            let hit = witnessed & 1 << witness as u64 != 0;
+            let path = hit.then(|| witness_path(system, limits, witness)).flatten();
+            let result = if hit {
+                Outcome::Witnessed
+            } else {
+                Outcome::NotFound
+            };
+            let asked = job
+                .expected
+                .as_ref()
+                .is_some_and(|e| e.witnesses.contains(&witness));
+            row(
+                id,
+                Kind::Witness,
+                result,
+                asked.then_some((Outcome::Witnessed, None)),
+                path,
+            )
+        });
+    always.chain(witnesses).collect()
+}
+
+/// The shortest path whose last step shows the witness.
+pub fn witness_path(
+    system: &Arc<System>,
+    limits: &Limits,
+    witness: Witness,
+) -> Option<Vec<Action>> {
+    let search = Search::new(Arc::clone(system), Goal::Witness(witness), limits.clone());
+    let mut path = search.clone().run().path?;
+    let mut row = system.initial();
+    for action in &path {
+        row = system.step(&row, action).row;
+    }
+    path.push(search.shows(&row, witness)?);
+    Some(path)
+}
+
+fn row(
+    id: &'static str,
+    kind: Kind,
+    result: Outcome,
+    expected: Option<(Outcome, Option<usize>)>,
+    path: Option<Vec<Action>>,
+) -> Row {
+    Row {
+        id,
+        kind: kind.name(),
+        result,
+        expected: expected.map(|e| e.0),
+        expected_steps: expected.and_then(|e| e.1),
+        steps: path.as_ref().map(Vec::len),
+        trace: None,
+        path,
+    }
+}
+
+fn assemble(
+    job: &Job,
+    found: &Found,
+    counters: &Counters,
+    properties: Vec<Row>,
+    started: Instant,
+) -> Report {
+    let count = |i: usize| counters.actions[i].load(Relaxed);
+    let unique = found.unique as f64;
+    Report {
+        scenario: job.scenario.clone(),
+        protocol: job.protocol.name.clone(),
+        faults: job.protocol.fault_names(),
+        bounds: job.bounds.clone(),
+        verdict: if found.bound.is_some() {
+            "bounded"
+        } else {
+            "exhausted"
+        },
+        bounded_by: found.bound.map(crate::search::Bound::name),
+        generated: found.generated,
+        unique: found.unique,
+        depth: found.depth,
+        seconds: started.elapsed().as_secs_f64(),
+        peak_rss_bytes: peak_rss_bytes(),
+        properties,
+        actions: Action::KINDS
+            .iter()
+            .enumerate()
+            .map(|(i, kind)| (*kind, count(i)))
+            .collect(),
+        boundary_cut: counters.cut.load(Relaxed),
+        outside_claim: counters.outside_claim.load(Relaxed),
+        collision_probability: unique * unique / 2f64.powi(65),
+    }
+}
+
+/// The process's largest resident memory, as Linux tells it.
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+impl Report {
+    /// Whether every row is as expected (rows nothing is expected of count as met).
+    pub fn as_expected(&self) -> bool {
+        self.properties.iter().all(Row::as_expected)
+    }
+
+    /// Whether every state within the budgets was looked at.
+    pub fn exhausted(&self) -> bool {
+        self.bounded_by.is_none()
+    }
+
+    /// The violated rows, in the order of the properties.
+    pub fn violated(&self) -> impl Iterator<Item = &Row> {
+        self.properties
+            .iter()
+            .filter(|r| r.result == Outcome::Violated)
+    }
+}
+
+impl Row {
+    /// Whether this row is as expected.
+    pub fn as_expected(&self) -> bool {
+        self.expected.is_none_or(|e| e == self.result)
+            && (self.expected_steps.is_none() || self.expected_steps == self.steps)
+    }
+}

@@ -1,0 +1,274 @@
+//! The scenarios: bounds with a purpose, and what every protocol is expected to do in them.
+
+use klog_trace::Acks;
+use klog_trace::property::{Property, Witness};
+use klog_trace::trace::{Bounds, Interleaving};
+
+use crate::fault::Fault;
+use crate::protocol::Protocol;
+use crate::report::{Expectation, Job};
+
+/// Bounds with a purpose.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for.
+    pub sentence: &'static str,
+    /// Its bounds.
+    pub bounds: Bounds,
+    /// Witnesses that the correct protocol must show in it.
+    pub witnesses: &'static [Witness],
+}
+
+/// The bounds of two brokers with no perturbation at all, to be widened.
+const PLAIN: Bounds = Bounds {
+    brokers: 2,
+    min_isr: 1,
+    records: 2,
+    acks: Vec::new(),
+    moves: 0,
+    crashes: 0,
+    power_losses: 0,
+    lag_checks: 0,
+    checkpoints: 0,
+    interleaving: Interleaving::Merged,
+};
+
+/// Every scenario.
+pub fn scenarios() -> Vec<Scenario> {
+    use Witness::{Diverging, Error19, Fenced, IsrExpanded, IsrShrunk, LagOfOneRound, Truncation};
+    let all = || vec![Acks::All];
+    let both = || vec![Acks::Leader, Acks::All];
+    vec![
+        Scenario {
+            name: "one-crash",
+            sentence: "a process dies and the leadership moves once: KIP-101, scenario 1",
+            bounds: Bounds {
+                acks: all(),
+                moves: 1,
+                crashes: 1,
+                ..PLAIN
+            },
+            witnesses: &[
+                LagOfOneRound,
+                Truncation,
+                Diverging,
+                IsrShrunk,
+                IsrExpanded,
+                Fenced,
+            ],
+        },
+        Scenario {
+            name: "both-lose-power",
+            sentence: "both machines lose power, one of them a committed record: KIP-101, \
+                       scenario 2",
+            bounds: Bounds {
+                min_isr: 2,
+                acks: vec![Acks::Leader],
+                power_losses: 2,
+                checkpoints: 1,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, IsrShrunk],
+        },
+        Scenario {
+            name: "fast-failover",
+            sentence: "the leadership moves away and back before anyone notices: KIP-279",
+            bounds: Bounds {
+                acks: all(),
+                moves: 2,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, Truncation, Diverging],
+        },
+        Scenario {
+            name: "lag",
+            sentence: "followers lag, leave the ISR and come back; the minimum is two",
+            bounds: Bounds {
+                min_isr: 2,
+                acks: both(),
+                lag_checks: 1,
+                moves: 1,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, Error19, IsrShrunk, IsrExpanded],
+        },
+        Scenario {
+            name: "under-min-isr",
+            sentence: "a process dies, a follower lags, and acks=1 writes go on",
+            bounds: Bounds {
+                min_isr: 2,
+                acks: both(),
+                lag_checks: 1,
+                crashes: 1,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, Error19, IsrShrunk, IsrExpanded],
+        },
+        Scenario {
+            name: "power-loss",
+            sentence: "a machine loses power with an unflushed log end, and the leadership moves",
+            bounds: Bounds {
+                min_isr: 2,
+                acks: all(),
+                power_losses: 1,
+                moves: 1,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, Error19, IsrShrunk, IsrExpanded, Fenced],
+        },
+        Scenario {
+            name: "last-replica",
+            sentence: "the last member of the ISR loses power after another one died",
+            bounds: Bounds {
+                min_isr: 2,
+                records: 1,
+                acks: all(),
+                crashes: 1,
+                power_losses: 1,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, IsrShrunk, IsrExpanded],
+        },
+        Scenario {
+            name: "zombie",
+            sentence: "three brokers, and a fetch of an old reign is still under way",
+            bounds: Bounds {
+                brokers: 3,
+                acks: all(),
+                moves: 2,
+                ..PLAIN
+            },
+            witnesses: &[LagOfOneRound, Truncation, Diverging],
+        },
+        Scenario {
+            name: "three-brokers",
+            sentence: "three brokers, two records, three leader epochs, one crash, minimum two",
+            bounds: Bounds {
+                brokers: 3,
+                min_isr: 2,
+                acks: all(),
+                moves: 1,
+                crashes: 1,
+                ..PLAIN
+            },
+            witnesses: &[
+                LagOfOneRound,
+                Truncation,
+                Diverging,
+                IsrShrunk,
+                IsrExpanded,
+                Fenced,
+            ],
+        },
+    ]
+}
+
+/// The scenario with this name.
+pub fn by_name(name: &str) -> Option<Scenario> {
+    scenarios().into_iter().find(|s| s.name == name)
+}
+
+/// What a run must show: which properties are violated, each with the length of the shortest
+/// counterexample. Every other property must hold with the space exhausted.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// The scenario's name.
+    pub scenario: &'static str,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Violations with their shortest lengths (steps are transitions).
+    pub violated: Vec<(Property, usize)>,
+}
+
+impl Expected {
+    /// The run that must show it.
+    pub fn job(&self) -> Job {
+        let scenario = by_name(self.scenario).expect("the suite names scenarios that exist");
+        let klog = self.protocol.faults.is_empty();
+        Job {
+            scenario: self.scenario.into(),
+            protocol: self.protocol.clone(),
+            bounds: scenario.bounds,
+            only: None,
+            expected: Some(Expectation {
+                violated: self.violated.clone(),
+                witnesses: if klog {
+                    scenario.witnesses.to_vec()
+                } else {
+                    Vec::new()
+                },
+            }),
+        }
+    }
+}
+
+fn rung(scenario: &'static str, name: &str, violated: &[(Property, usize)]) -> Expected {
+    let protocol = Protocol::by_name(name).expect("a rung of the ladder");
+    Expected {
+        scenario,
+        protocol,
+        violated: violated.to_vec(),
+    }
+}
+
+fn fault(scenario: &'static str, fault: Fault, violated: &[(Property, usize)]) -> Expected {
+    let protocol = Protocol::klog_with(&[fault]);
+    Expected {
+        scenario,
+        protocol,
+        violated: violated.to_vec(),
+    }
+}
+
+/// The standard suite: what `check` runs without arguments. The lengths are golden: each is
+/// proven shortest by the breadth-first search that found it.
+pub fn suite() -> Vec<Expected> {
+    use Property::{CommittedSurvives, ConsistentRead, EpochsOrdered, LogsMatch};
+    vec![
+        rung(
+            "one-crash",
+            "kafka-0.10",
+            &[
+                (CommittedSurvives, 9),
+                (LogsMatch, 12),
+                (ConsistentRead, 12),
+                (EpochsOrdered, 18),
+            ],
+        ),
+        rung("one-crash", "klog", &[]),
+        rung(
+            "both-lose-power",
+            "kafka-0.10",
+            &[(CommittedSurvives, 7), (LogsMatch, 9)],
+        ),
+        rung("both-lose-power", "klog", &[]),
+        rung(
+            "fast-failover",
+            "kafka-0.11",
+            &[(LogsMatch, 11), (ConsistentRead, 11), (EpochsOrdered, 10)],
+        ),
+        rung("fast-failover", "klog", &[]),
+        rung("lag", "klog", &[]),
+        fault(
+            "under-min-isr",
+            Fault::HwUnderMinIsr,
+            &[(CommittedSurvives, 7), (ConsistentRead, 8)],
+        ),
+        rung("under-min-isr", "klog", &[]),
+        fault(
+            "power-loss",
+            Fault::UncleanCountsAsClean,
+            &[(CommittedSurvives, 7)],
+        ),
+        rung("power-loss", "klog", &[]),
+        fault(
+            "last-replica",
+            Fault::LastReplicaStanding,
+            &[(CommittedSurvives, 11)],
+        ),
+        rung("last-replica", "klog", &[]),
+        rung("three-brokers", "klog", &[]),
+    ]
+}

@@ -1,0 +1,506 @@
+//! The whole: actors, what is in flight, what the environment may still do, what was promised.
+//!
+//! A [`Row`] is one state of the whole. [`System::enabled`] lists what can happen in it and
+//! [`System::step`] lets one thing happen. An environment event is an event to one actor or a
+//! function of the row; perturbations have budgets, healing has none.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use klog_trace::action::{Connection, Node};
+use klog_trace::property::Seen;
+use klog_trace::trace::{Bounds, Interleaving};
+use klog_trace::view::Life;
+use klog_trace::{
+    Action, BrokerView, ClientAnswer, ControllerView, Envelope, Ghost, Image, Message,
+};
+use stateright::actor::{Actor, Command, Out};
+
+use crate::broker::epoch_of;
+use crate::client::Client;
+use crate::network::{InFlight, Kind, Network};
+use crate::node::{Event, NodeActor, NodeState, id, node};
+use crate::protocol::Protocol;
+use crate::row::{Budgets, Row, RowView, awaits, newer_than};
+
+/// A protocol within bounds.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// What bounds it.
+    pub bounds: Bounds,
+    actor: NodeActor,
+}
+
+/// What one step did and made visible.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The state after.
+    pub row: Row,
+    /// Messages newly sent, in order.
+    pub sent: Vec<Envelope>,
+    /// What clients were told.
+    pub answers: Vec<ClientAnswer>,
+    /// Messages removed since nobody would act on them.
+    pub discarded: Vec<InFlight>,
+    /// The follower that read an answer at once, since it does nothing but ask again.
+    pub idle: Option<Node>,
+    /// The brokers for which the published metadata record is one of its own.
+    pub published_to: Vec<Node>,
+    /// Whether the answer to a delivered request still has a reader.
+    reader: Connection,
+}
+
+impl Outcome {
+    /// The step as a witness sees it.
+    pub fn seen<'a>(
+        &'a self,
+        before: &'a RowView<'a>,
+        action: &'a Action,
+        after: &'a RowView<'a>,
+    ) -> Seen<'a, RowView<'a>> {
+        Seen {
+            before,
+            action,
+            after,
+            sent: &self.sent,
+            answers: &self.answers,
+        }
+    }
+}
+
+impl System {
+    /// A protocol within bounds.
+    pub fn new(protocol: Protocol, bounds: Bounds) -> Self {
+        let actor = NodeActor {
+            rules: protocol.rules(),
+            min_isr: bounds.min_isr.min(bounds.brokers),
+            brokers: bounds.brokers,
+        };
+        Self {
+            protocol,
+            bounds,
+            actor,
+        }
+    }
+
+    /// The effective minimum size of the ISR.
+    pub fn min_isr(&self) -> u8 {
+        self.actor.min_isr
+    }
+
+    /// A row with what properties ask of it.
+    pub fn view<'a>(&'a self, row: &'a Row) -> RowView<'a> {
+        RowView {
+            row,
+            brokers: self.bounds.brokers,
+            min_isr: self.actor.min_isr,
+        }
+    }
+
+    /// The one initial state.
+    pub fn initial(&self) -> Row {
+        let mut row = Row {
+            nodes: Vec::new(),
+            network: Network::new(self.bounds.brokers),
+            budgets: Budgets::of(&self.bounds),
+            ghost: Arc::new(Ghost::default()),
+        };
+        for n in 0..=self.bounds.brokers + 1 {
+            let mut out = Out::new();
+            row.nodes
+                .push(Arc::new(self.actor.on_start(id(n), &None, &mut out)));
+            for command in out {
+                if let Command::Send(to, Event::Peer(message)) = command {
+                    row.network.send(n, node(to), message);
+                }
+            }
+        }
+        row
+    }
+
+    /// Everything that can happen in `row`, in a fixed order.
+    pub fn enabled(&self, row: &Row, actions: &mut Vec<Action>) {
+        for message in row.network.heads() {
+            actions.push(delivery(message));
+        }
+        for n in 1..=self.bounds.brokers {
+            let broker = row.broker(n);
+            if broker.life == Life::Up {
+                self.enabled_up(row, n, broker, actions);
+            } else {
+                actions.push(Action::Restart { broker: n });
+            }
+        }
+        self.enabled_controller(row, actions);
+    }
+
+    fn enabled_up(&self, row: &Row, n: Node, broker: &BrokerView, actions: &mut Vec<Action>) {
+        let budgets = &row.budgets;
+        let unread = row.network.metadata[usize::from(n) - 1].len() as u8;
+        actions.extend((1..=unread).map(|records| Action::ApplyMetadata { broker: n, records }));
+        if broker.leads().is_some() {
+            if row.client().produced < self.bounds.records {
+                let acks = self.bounds.acks.iter();
+                actions.extend(acks.map(|&acks| Action::Produce { broker: n, acks }));
+            }
+            if row.has_verdict(n) {
+                actions.push(Action::Verdict { broker: n });
+            }
+            if budgets.lag_checks > 0 && row.can_shrink(n) {
+                actions.push(Action::LagCheck { broker: n });
+            }
+        }
+        if budgets.checkpoints > 0 && broker.hw != broker.hw_checkpoint {
+            actions.push(Action::Checkpoint { broker: n });
+        }
+        if budgets.crashes > 0 {
+            actions.push(Action::Crash { broker: n });
+        }
+        if budgets.power_losses > 0 {
+            let keeps = 0..=broker.log.len() as u8;
+            actions.extend(keeps.map(|keep| Action::PowerLoss { broker: n, keep }));
+        }
+    }
+
+    fn enabled_controller(&self, row: &Row, actions: &mut Vec<Action>) {
+        let image = &row.controller().image;
+        for n in 1..=self.bounds.brokers {
+            let broker = row.broker(n);
+            let active = image.is_active(n);
+            if active && broker.life != Life::Up {
+                actions.push(Action::Fence { broker: n });
+            }
+            if !active && broker.life == Life::Up && row.has_metadata(n) {
+                actions.push(Action::Unfence { broker: n });
+            }
+            let movable = active && image.isr.contains(&n) && image.leader.is_some_and(|l| l != n);
+            if row.budgets.moves > 0 && movable {
+                actions.push(Action::Move { to: n });
+            }
+        }
+    }
+
+    /// Lets one enabled thing happen.
+    pub fn step(&self, before: &Row, action: &Action) -> Outcome {
+        let mut outcome = Outcome {
+            row: before.clone(),
+            sent: Vec::new(),
+            answers: Vec::new(),
+            discarded: Vec::new(),
+            idle: None,
+            published_to: Vec::new(),
+            reader: Connection::Open,
+        };
+        self.act(before, action, &mut outcome);
+        if self.bounds.interleaving == Interleaving::Merged
+            && let Action::DeliverFetch {
+                from: follower,
+                to: leader,
+                ..
+            } = *action
+        {
+            self.read_idle_answer(&mut outcome, leader, follower);
+        }
+        self.remember(before, action, &mut outcome);
+        let row = &mut outcome.row;
+        let nodes = &row.nodes;
+        let doomed = row.network.remove(|m| self.doomed(nodes, m));
+        outcome.discarded = doomed;
+        outcome
+    }
+
+    fn act(&self, before: &Row, action: &Action, outcome: &mut Outcome) {
+        let controller = klog_trace::action::CONTROLLER;
+        match *action {
+            Action::Produce { broker: to, acks } => {
+                let client = self.bounds.brokers + 1;
+                self.react(
+                    outcome,
+                    client,
+                    client,
+                    Event::Produce { to, acks, value: 0 },
+                );
+            }
+            Action::DeliverFetch {
+                from,
+                to,
+                connection,
+            } => {
+                self.deliver(outcome, from, to, connection, Kind::Fetch);
+            }
+            Action::DeliverFetchAnswer { from, to } => {
+                self.deliver(outcome, from, to, Connection::Open, Kind::FetchAnswer);
+            }
+            Action::DeliverAlterPartition { from, connection } => {
+                self.deliver(outcome, from, controller, connection, Kind::AlterPartition);
+            }
+            Action::DeliverAlterPartitionAnswer { to } => {
+                let kind = Kind::AlterPartitionAnswer;
+                self.deliver(outcome, controller, to, Connection::Open, kind);
+            }
+            Action::ApplyMetadata { broker, records } => {
+                let unread = &mut outcome.row.network.metadata[usize::from(broker) - 1];
+                let applied = unread.drain(..usize::from(records)).next_back();
+                let image = applied.expect("an enabled action applies at least one record");
+                self.react(outcome, broker, controller, Event::Metadata(image));
+            }
+            Action::Verdict { broker } => self.react(outcome, broker, broker, Event::Verdict),
+            Action::LagCheck { broker } => self.react(outcome, broker, broker, Event::LagCheck),
+            Action::Checkpoint { broker } => {
+                self.react(outcome, broker, broker, Event::Checkpoint);
+            }
+            Action::Crash { broker } => self.die(outcome, broker, Event::Crash),
+            Action::PowerLoss { broker, keep } => {
+                let ghost = Arc::make_mut(&mut outcome.row.ghost);
+                ghost.power_lost(&self.view(before), broker, keep);
+                self.die(outcome, broker, Event::PowerLoss { keep });
+            }
+            Action::Restart { broker } => {
+                self.react(outcome, broker, broker, Event::Restart { broker });
+            }
+            Action::Fence { broker } => {
+                self.react(outcome, controller, controller, Event::Fence { broker });
+            }
+            Action::Unfence { broker } => {
+                self.react(outcome, controller, controller, Event::Unfence { broker });
+            }
+            Action::Move { to } => {
+                self.react(outcome, controller, controller, Event::Move { to });
+            }
+        }
+        outcome.row.budgets.spend(action);
+    }
+
+    fn die(&self, outcome: &mut Outcome, broker: Node, event: Event) {
+        outcome.row.network.cut_off(broker);
+        self.react(outcome, broker, broker, event);
+    }
+
+    fn deliver(&self, outcome: &mut Outcome, from: Node, to: Node, on: Connection, kind: Kind) {
+        let message = outcome.row.network.take(from, to, on, kind);
+        let message = message.expect("an enabled action delivers a message");
+        outcome.reader = on;
+        self.react(outcome, to, from, Event::Peer((*message).clone()));
+    }
+
+    /// Reads the answer of `leader` at once if it changes nothing at `follower` but lets it ask
+    /// again. Nothing else can tell the state in between from the one after: the follower waits
+    /// for this answer alone, and a fetch that is asked again can be read as late as anyone likes.
+    fn read_idle_answer(&self, outcome: &mut Outcome, leader: Node, follower: Node) {
+        let row = &outcome.row;
+        let answers = row.network.messages().iter().filter(|m| {
+            (m.from, m.to) == (leader, follower) && Kind::of(&m.message) == Kind::FetchAnswer
+        });
+        let answers: Vec<_> = answers.collect();
+        let [answer] = answers[..] else { return };
+        let state = &row.nodes[usize::from(follower)];
+        let mut after = Cow::Borrowed(&**state);
+        let mut out = Out::new();
+        let event = Event::Peer((*answer.message).clone());
+        self.actor
+            .on_msg(id(follower), &mut after, id(leader), event, &mut out);
+        if *after == **state && !out.is_empty() {
+            let on = Connection::Open;
+            self.deliver(outcome, leader, follower, on, Kind::FetchAnswer);
+            outcome.idle = Some(follower);
+        }
+    }
+
+    /// Whether a broker must be able to apply this record alone: the first it sees, a change of
+    /// leader, and whatever concerns a leader. To a follower any other record tells nothing it
+    /// acts on.
+    fn concerns(&self, row: &Row, n: Node, image: &Image) -> bool {
+        let before = row.last_published(n);
+        self.bounds.interleaving == Interleaving::Full
+            || image.leader == Some(n)
+            || before != Some(image.leader_epoch)
+    }
+
+    /// One actor reacts, and what it sends is put on its way.
+    fn react(&self, outcome: &mut Outcome, me: Node, src: Node, event: Event) {
+        let old = Arc::clone(&outcome.row.nodes[usize::from(me)]);
+        let mut state = Cow::Borrowed(&*old);
+        let mut out = Out::new();
+        self.actor
+            .on_msg(id(me), &mut state, id(src), event, &mut out);
+        if let Cow::Owned(new) = state
+            && new != *old
+        {
+            outcome.row.nodes[usize::from(me)] = Arc::new(new);
+        }
+        for command in out {
+            if let Command::Send(to, event) = command {
+                self.send(outcome, me, node(to), event);
+            }
+        }
+    }
+
+    fn send(&self, outcome: &mut Outcome, from: Node, to: Node, event: Event) {
+        match event {
+            Event::Peer(message) => {
+                outcome.sent.push(Envelope {
+                    from,
+                    to,
+                    message: message.clone(),
+                });
+                let is_answer = matches!(
+                    Kind::of(&message),
+                    Kind::FetchAnswer | Kind::AlterPartitionAnswer
+                );
+                let unread = is_answer && outcome.reader == Connection::Broken;
+                if !unread && outcome.row.is_reachable(to) {
+                    outcome.row.network.send(from, to, message);
+                }
+            }
+            // The controller's publication: one more record for every broker that runs.
+            Event::Metadata(image) => {
+                for n in 1..=self.bounds.brokers {
+                    if outcome.row.is_reachable(n) && self.concerns(&outcome.row, n, &image) {
+                        outcome.row.network.metadata[usize::from(n) - 1].push(image.clone());
+                        outcome.published_to.push(n);
+                    }
+                }
+            }
+            Event::Answer(answer) => {
+                outcome.answers.push(answer);
+                self.react(outcome, to, from, event);
+            }
+            // Clients and registration are not in flight: see docs/limits.md.
+            event => self.react(outcome, to, from, event),
+        }
+    }
+
+    /// The ghost sees what the step shows.
+    fn remember(&self, before: &Row, action: &Action, outcome: &mut Outcome) {
+        let mut ghost = Arc::clone(&outcome.row.ghost);
+        if matches!(action, Action::Verdict { .. }) {
+            for answer in &outcome.answers {
+                if let (0, Some(offset)) = (answer.error, answer.offset) {
+                    Arc::make_mut(&mut ghost).acknowledged(offset, answer.value);
+                }
+            }
+        }
+        for n in 1..=self.bounds.brokers {
+            let (old, new) = (before.broker(n), outcome.row.broker(n));
+            if shows_more(old, new) {
+                let was = (old.leads(), old.hw);
+                Arc::make_mut(&mut ghost).observe(&self.view(&outcome.row), n, was.0, was.1);
+            }
+        }
+        outcome.row.ghost = ghost;
+    }
+
+    /// Whether no later state of the message's receiver acts on it, nor anyone on the answer.
+    /// Derived from the rules in force: where a fault takes a fence away, nothing is removed.
+    fn doomed(&self, nodes: &[Arc<NodeState>], m: &InFlight) -> bool {
+        let rules = &self.actor.rules;
+        match *m.message {
+            Message::Fetch { epoch, .. } => {
+                let newer = |n: Node| newer_than(broker_of(nodes, n), epoch);
+                let fenced = |mine| (rules.fence)(epoch, mine).is_some();
+                let nobody_waits = m.connection == Connection::Broken || newer(m.from).is_some();
+                nobody_waits && newer(m.to).is_some_and(fenced)
+            }
+            Message::FetchAnswer {
+                of_epoch,
+                of_offset,
+                ..
+            } => {
+                let of = klog_trace::EpochStart {
+                    epoch: of_epoch,
+                    offset: of_offset,
+                };
+                newer_than(broker_of(nodes, m.to), of_epoch).is_some_and(|mine| {
+                    let at_best = klog_trace::EpochStart {
+                        epoch: mine,
+                        offset: of_offset,
+                    };
+                    !(rules.answer_is_mine)(of, at_best)
+                })
+            }
+            Message::AlterPartition {
+                partition_epoch, ..
+            } => partition_epoch < controller_of(nodes).image.partition_epoch,
+            Message::AlterPartitionAnswer {
+                of_leader_epoch,
+                of_partition_epoch,
+                ..
+            } => !awaits(broker_of(nodes, m.to), of_leader_epoch, of_partition_epoch),
+        }
+    }
+}
+
+/// Whether a step may have shown something of this broker that was not seen before.
+fn shows_more(old: &BrokerView, new: &BrokerView) -> bool {
+    let readable = |b: &BrokerView| usize::from(b.hw).min(b.log.len());
+    old.hw != new.hw
+        || old.leads() != new.leads()
+        || old.log[..readable(old)] != new.log[..readable(new)]
+}
+
+fn delivery(m: &InFlight) -> Action {
+    let InFlight {
+        from,
+        to,
+        connection,
+        ..
+    } = *m;
+    match Kind::of(&m.message) {
+        Kind::Fetch => Action::DeliverFetch {
+            from,
+            to,
+            connection,
+        },
+        Kind::FetchAnswer => Action::DeliverFetchAnswer { from, to },
+        Kind::AlterPartition => Action::DeliverAlterPartition { from, connection },
+        Kind::AlterPartitionAnswer => Action::DeliverAlterPartitionAnswer { to },
+    }
+}
+
+fn broker_of(nodes: &[Arc<NodeState>], n: Node) -> &BrokerView {
+    match &*nodes[usize::from(n)] {
+        NodeState::Broker(broker) => broker,
+        _ => unreachable!("{n} is a broker"),
+    }
+}
+
+fn controller_of(nodes: &[Arc<NodeState>]) -> &ControllerView {
+    match &*nodes[0] {
+        NodeState::Controller(controller) => controller,
+        _ => unreachable!("0 is the controller"),
+    }
+}
+
+impl Row {
+    /// The broker's state.
+    pub fn broker(&self, n: Node) -> &BrokerView {
+        broker_of(&self.nodes, n)
+    }
+
+    /// The controller's state.
+    pub fn controller(&self) -> &ControllerView {
+        controller_of(&self.nodes)
+    }
+
+    /// The clients' state.
+    pub fn client(&self) -> &Client {
+        match self.nodes.last().map(|n| &**n) {
+            Some(NodeState::Client(client)) => client,
+            _ => unreachable!("the last node is the client"),
+        }
+    }
+
+    /// The leader epoch of the newest record this broker can apply, or has applied.
+    fn last_published(&self, n: Node) -> Option<u8> {
+        let unread = self.network.metadata[usize::from(n) - 1].last();
+        unread
+            .map(|i| i.leader_epoch)
+            .or_else(|| epoch_of(&self.broker(n).role))
+    }
+
+    fn is_reachable(&self, n: Node) -> bool {
+        n == klog_trace::action::CONTROLLER || self.broker(n).life == Life::Up
+    }
+}

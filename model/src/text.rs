@@ -1,0 +1,289 @@
+//! What a person reads: the table of a suite, the report of a run, a trace step by step.
+
+use std::fmt::Write as _;
+
+use klog_trace::diff::diff;
+use klog_trace::{Action, BrokerView, ControllerView, Record, Trace};
+
+use crate::report::{Outcome, Report, Row};
+
+/// The protocol of a report as one word: the rung, or `klog+fault`.
+pub fn protocol(report: &Report) -> String {
+    let rung = crate::protocol::Protocol::by_name(&report.protocol);
+    let own = rung.map_or(0, |r| r.faults.len());
+    let added = report.faults.iter().skip(own).map(|f| format!("+{f}"));
+    std::iter::once(report.protocol.clone())
+        .chain(added)
+        .collect()
+}
+
+/// A number with thousands separated.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn verdict(report: &Report) -> String {
+    report
+        .bounded_by
+        .map_or_else(|| "exhausted".into(), |by| format!("bounded by {by}"))
+}
+
+/// What a run found, in a few words.
+fn findings(report: &Report) -> String {
+    let lost: Vec<String> = report
+        .violated()
+        .map(|r| {
+            format!(
+                "{} in {}",
+                r.id,
+                r.steps.map_or_else(|| "?".into(), |s| s.to_string())
+            )
+        })
+        .collect();
+    if !lost.is_empty() {
+        return format!("VIOLATED {}", lost.join(", "));
+    }
+    let held = report
+        .properties
+        .iter()
+        .filter(|r| r.result == Outcome::Holds)
+        .count();
+    if held == 0 {
+        "no violation found".into()
+    } else {
+        format!("all {held} properties hold")
+    }
+}
+
+/// The table of a suite: one line per run.
+pub fn table(reports: &[Report]) -> String {
+    let header = [
+        "scenario", "protocol", "result", "states", "depth", "seconds", "search", "",
+    ];
+    let mut rows = vec![header.map(String::from)];
+    rows.extend(reports.iter().map(|r| {
+        [
+            r.scenario.clone(),
+            protocol(r),
+            findings(r),
+            thousands(r.unique),
+            r.depth.to_string(),
+            format!("{:.1}", r.seconds),
+            verdict(r),
+            if r.as_expected() {
+                "as expected"
+            } else {
+                "NOT AS EXPECTED"
+            }
+            .into(),
+        ]
+    }));
+    align(&rows, &[3, 4, 5])
+}
+
+/// Lines of cells in columns; the columns in `right` are flushed right.
+fn align<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
+    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[c] - cell.chars().count());
+            let (before, after) = if right.contains(&c) {
+                (pad, String::new())
+            } else {
+                (String::new(), pad)
+            };
+            let _ = write!(line, "{before}{cell}{after}  ");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// The whole report of one run.
+pub fn report(report: &Report) -> String {
+    let mut text = format!("{} under {}\n\n", report.scenario, protocol(report));
+    let result = |r: &Row| match (r.result, r.steps) {
+        (Outcome::Violated, Some(n)) => format!("VIOLATED at step {n}"),
+        (Outcome::Violated, None) => "VIOLATED".into(),
+        (Outcome::Witnessed, Some(n)) => format!("witnessed at step {n}"),
+        (Outcome::Witnessed, None) => "witnessed".into(),
+        (Outcome::Holds, _) => "holds".into(),
+        (Outcome::NotFound, _) if report.exhausted() => "not found: it cannot happen here".into(),
+        (Outcome::NotFound, _) => "not found so far".into(),
+    };
+    let mut rows = vec![];
+    for r in &report.properties {
+        let note = if r.as_expected() {
+            ""
+        } else {
+            "NOT AS EXPECTED"
+        };
+        rows.push([
+            r.kind.to_string(),
+            r.id.to_string(),
+            result(r),
+            note.to_string(),
+        ]);
+    }
+    text += &align(&rows, &[]);
+    let bounds = &report.bounds;
+    let _ = writeln!(
+        text,
+        "\n{}: {} states, {} generated, depth {}, {:.1} s, {} MiB\n\
+         within: {} brokers, min ISR {}, {} records, {} moves, {} crashes, {} power losses, \
+         {} lag checks, {} checkpoints",
+        verdict(report),
+        thousands(report.unique),
+        thousands(report.generated),
+        report.depth,
+        report.seconds,
+        report.peak_rss_bytes >> 20,
+        bounds.brokers,
+        bounds.min_isr,
+        bounds.records,
+        bounds.moves,
+        bounds.crashes,
+        bounds.power_losses,
+        bounds.lag_checks,
+        bounds.checkpoints,
+    );
+    let _ = writeln!(
+        text,
+        "cut by any other bound: {}; outside the claim: {}; two states taken for one with \
+         probability at most {:.1e}",
+        thousands(report.boundary_cut),
+        thousands(report.outside_claim),
+        report.collision_probability
+    );
+    let taken = report.actions.iter().filter(|a| *a.1 > 0);
+    let taken: Vec<String> = taken
+        .map(|(k, n)| format!("{k} {}", thousands(*n)))
+        .collect();
+    let never = report.actions.iter().filter(|a| *a.1 == 0);
+    let never: Vec<&str> = never.map(|a| *a.0).collect();
+    let _ = writeln!(text, "actions taken: {}", taken.join(", "));
+    if !never.is_empty() {
+        let _ = writeln!(text, "never taken: {}", never.join(", "));
+    }
+    text
+}
+
+/// A path as numbered sentences.
+pub fn path(actions: &[Action]) -> String {
+    let numbered = actions.iter().enumerate();
+    numbered
+        .map(|(i, a)| format!("{:>4}  {a}\n", i + 1))
+        .collect()
+}
+
+/// A log as one word per record: `e0:1 e1:2` is value 1 of epoch 0, then value 2 of epoch 1.
+pub fn log(records: &[Record]) -> String {
+    let words: Vec<String> = records
+        .iter()
+        .map(|r| format!("e{}:{}", r.epoch, r.value))
+        .collect();
+    format!("[{}]", words.join(" "))
+}
+
+/// A trace: at each step only what changed.
+pub fn trace(trace: &Trace) -> String {
+    let h = &trace.header;
+    let faults = if h.faults.is_empty() {
+        "none".into()
+    } else {
+        h.faults.join(", ")
+    };
+    let mut text = format!(
+        "{} under {} (broken rules: {faults})\n{}: {}, {} steps\n\n",
+        h.scenario, h.protocol, h.property, h.verdict, h.steps
+    );
+    let mut brokers = trace.start.brokers.clone();
+    let mut controller = trace.start.controller.clone();
+    for step in &trace.steps {
+        let _ = writeln!(text, "{:>4}  {}", step.step, step.action);
+        for (n, view) in &step.brokers {
+            let old = brokers.insert(*n, view.clone());
+            text += &changes(&format!("b{n}"), old.as_ref(), view);
+        }
+        if let Some(new) = &step.controller {
+            text += &controller_changes(&controller, new);
+            controller = new.clone();
+        }
+        for answer in &step.answers {
+            let _ = writeln!(
+                text,
+                "        client: value {} {}",
+                answer.value,
+                told(answer)
+            );
+        }
+        for (offset, value) in &step.committed {
+            let _ = writeln!(text, "        committed: value {value} at offset {offset}");
+        }
+    }
+    match &h.expect {
+        klog_trace::Expect::Conform => text += "\nthe real code must agree in every step\n",
+        klog_trace::Expect::Diverge(d) => {
+            let who = if d.node == 0 {
+                "the controller".into()
+            } else {
+                format!("b{}", d.node)
+            };
+            let _ = writeln!(
+                text,
+                "\nthe real code must part from this at step {}: {who}'s {} is {} here and {} there",
+                d.step, d.field, d.faulty, d.correct
+            );
+        }
+    }
+    text
+}
+
+fn told(answer: &klog_trace::ClientAnswer) -> String {
+    match (answer.error, answer.offset) {
+        (0, Some(offset)) => format!("acknowledged at offset {offset}"),
+        (error, _) => format!("refused or given up with error {error}"),
+    }
+}
+
+fn changes(who: &str, old: Option<&BrokerView>, new: &BrokerView) -> String {
+    let Some(old) = old else { return String::new() };
+    let mut text = String::new();
+    if old.log != new.log {
+        let _ = writeln!(
+            text,
+            "        {who} log {} -> {}",
+            log(&old.log),
+            log(&new.log)
+        );
+    }
+    for row in diff(old, new).iter().filter(|r| r.field != "log") {
+        let _ = writeln!(
+            text,
+            "        {who} {} {} -> {}",
+            row.field, row.left, row.right
+        );
+    }
+    text
+}
+
+fn controller_changes(old: &ControllerView, new: &ControllerView) -> String {
+    let rows = diff(old, new);
+    let line = |r: &klog_trace::diff::Difference| {
+        let field = r.field.trim_start_matches("image.");
+        format!("        controller {field} {} -> {}\n", r.left, r.right)
+    };
+    rows.iter().map(line).collect()
+}

@@ -9,6 +9,7 @@ mod claims;
 mod format;
 mod kip101;
 mod report;
+mod rules;
 mod scenes;
 mod stage;
 #[cfg(test)]
@@ -50,9 +51,9 @@ pub fn run(root: &Path, settings: Settings) -> Result<Report, DemoError> {
     let shrink = scenes::shrink(&mut main, settings, &mut claims)?;
     let (acks_all, acks_one) = scenes::after_the_shrink(&mut main, settings, &mut claims)?;
     let two_judges = scenes::two_judges(&root.join("two-judges"), settings, &mut claims)?;
-    let verdicts = scenes::verdicts(&mut claims)?;
+    let verdicts = rules::verdicts(&root.join("verdicts"), settings, &mut claims)?;
     let kip101 = kip101::play(&root.join("kip-101"), settings, &mut claims)?;
-    let epochs = scenes::epochs(&mut claims)?;
+    let epochs = rules::epochs(&mut claims)?;
     Ok(Report {
         rounds,
         lag,

@@ -1,24 +1,19 @@
-//! The scenes of the demo but KIP-101: each plays, looks at the brokers, and checks its claims.
+//! Scenes of replication: each plays, looks at the brokers, and checks its claims.
 
 use std::path::Path;
 
 use super::answers::{Produced, Shipped};
 use super::claims::{Claims, DemoError};
-use super::report::{
-    AcksAll, AcksOne, EpochAnswer, Epochs, Fetched, Position, Round, Settings, Shrink, ShrinkCheck,
-    pair,
-};
+use super::report::{AcksAll, AcksOne, Fetched, Position, Round, Settings, Shrink, ShrinkCheck};
 use super::stage::{Answer, ONE, Stage, TWO};
 use crate::controller::ControllerInput;
 use crate::disk::Disk;
-use crate::replica::epochs::EpochCache;
-use crate::replica::pending::{IsrGate, Verdict};
-use crate::types::{BrokerId, Epoch, ErrorCode, Offset};
+use crate::types::{BrokerId, ErrorCode, Offset};
 
 /// `replica.lag.time.max.ms`: the limit of the shrink.
 const LAG_MAX_MS: i64 = 30_000;
 
-fn position(stage: &Stage, id: BrokerId) -> Position {
+pub(super) fn position(stage: &Stage, id: BrokerId) -> Position {
     let (leo, hw) = stage.position(id);
     Position::new(leo, hw)
 }
@@ -319,64 +314,4 @@ pub(super) fn two_judges(
         &Some(vec![1]),
     )?;
     Ok(isrs)
-}
-
-/// The three verdicts. The first two were seen live in the lag test. The third needs an HW that
-/// is there and an ISR that is not: under the minimum the HW stands still (H1), so the live path
-/// does not get there and the pure gate is asked.
-pub(super) fn verdicts(claims: &mut Claims) -> Result<Vec<String>, DemoError> {
-    let gate = |hw, maximal_isr| IsrGate {
-        hw: Offset(hw),
-        maximal_isr,
-        min_isr: 2,
-    };
-    let verdicts = [gate(0, 2), gate(1, 2), gate(1, 1)].map(|gate| gate.verdict(Offset(1)));
-    let due = [
-        Verdict::NotYet,
-        Verdict::Committed,
-        Verdict::NotEnoughReplicasAfterAppend,
-    ];
-    claims.check("the gate knows three verdicts", &verdicts, &due)?;
-    Ok(verdicts
-        .iter()
-        .map(|verdict| format!("{verdict:?}"))
-        .collect())
-}
-
-/// The look-up "largest epoch not above".
-pub(super) fn epochs(claims: &mut Claims) -> Result<Epochs, DemoError> {
-    let entries = vec![(0, 0), (1, 5), (3, 6)];
-    let leo = 6;
-    let typed = entries
-        .iter()
-        .map(|&(epoch, start)| (Epoch(epoch), Offset(start)));
-    let cache = EpochCache::new(typed.collect());
-    let answers: Vec<_> = [0, 1, 2, 3, 4, -1]
-        .into_iter()
-        .map(|epoch| {
-            let answer = cache
-                .end_offset_for_epoch(Epoch(epoch), Offset(leo))
-                .map(pair);
-            EpochAnswer { epoch, answer }
-        })
-        .collect();
-    let due = [
-        Some((0, 5)),
-        Some((1, 6)),
-        Some((1, 6)),
-        Some((3, 6)),
-        Some((3, 6)),
-        None,
-    ];
-    let got: Vec<_> = answers.iter().map(|answer| answer.answer).collect();
-    claims.check(
-        "an epoch ends where the next one begins",
-        &got,
-        &due.to_vec(),
-    )?;
-    Ok(Epochs {
-        entries,
-        leo,
-        answers,
-    })
 }

@@ -39,6 +39,15 @@ pub(super) enum Answer {
     IsLost,
 }
 
+/// When a broker decides on the produces that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdicts {
+    /// After each step, as a server does.
+    AfterEachStep,
+    /// When the demo says so.
+    HeldBack,
+}
+
 /// Frames under way, oldest first.
 type Link = VecDeque<(Way, Vec<u8>)>;
 
@@ -50,6 +59,8 @@ pub(super) struct Stage {
     nodes: BTreeMap<BrokerId, Node<FsDisk>>,
     /// Frames under way, by sender and receiver.
     links: BTreeMap<(Peer, Peer), Link>,
+    /// When verdicts fall.
+    pub verdicts: Verdicts,
     /// Answers that producers got.
     pub answered: Vec<Produced>,
 }
@@ -71,6 +82,7 @@ impl Stage {
             controller: ControllerNode::new(controller, TOPIC_ID, PARTITION),
             nodes: BTreeMap::new(),
             links: BTreeMap::new(),
+            verdicts: Verdicts::AfterEachStep,
             answered: Vec::new(),
         };
         let image = stage.controller.controller().image();
@@ -134,14 +146,16 @@ impl Stage {
         }
     }
 
-    /// One step of a broker, then the verdicts on what waits, as a server does it.
+    /// One step of a broker, then the verdicts on what waits, unless they are held back.
     fn run(&mut self, id: BrokerId, step: impl FnOnce(&mut Node<FsDisk>, i64, &mut Vec<Outgoing>)) {
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
         let mut out = Vec::new();
         step(node, self.now_ms, &mut out);
-        node.complete_produces(self.now_ms, &mut out);
+        if self.verdicts == Verdicts::AfterEachStep {
+            node.complete_produces(self.now_ms, &mut out);
+        }
         self.send(Peer::Broker(id), out);
     }
 

@@ -27,6 +27,7 @@ pub fn initial(actor: &NodeActor, me: Node, out: &mut Sends) -> BrokerView {
         epochs: Vec::new(),
         hw: 0,
         hw_checkpoint: 0,
+        proposed_at: None,
     };
     apply_metadata(
         actor,
@@ -224,4 +225,5 @@ fn die(broker: &mut BrokerView, life: Life) {
     broker.role = Role::None;
     broker.partition_epoch = 0;
     broker.hw = 0;
+    broker.proposed_at = None;
 }

@@ -79,7 +79,7 @@ impl Row {
     pub fn can_shrink(&self, n: Node) -> bool {
         let broker = self.broker(n);
         let free = matches!(&broker.role, Role::Leader { pending: None, .. });
-        free && !leader::laggards(broker).is_empty()
+        free && broker.proposed_at.is_none() && !leader::laggards(broker).is_empty()
     }
 
     /// Whether the broker has applied metadata since it started.
@@ -91,14 +91,6 @@ impl Row {
 /// The broker's leader epoch, if it is newer than `epoch`.
 pub(crate) fn newer_than(broker: &BrokerView, epoch: u8) -> Option<u8> {
     epoch_of(&broker.role).filter(|mine| *mine > epoch)
-}
-
-/// Whether the broker leads and waits for the answer to the proposal made at these epochs.
-pub(crate) fn awaits(broker: &BrokerView, leader_epoch: u8, partition_epoch: u8) -> bool {
-    let Role::Leader { epoch, pending, .. } = &broker.role else {
-        return false;
-    };
-    pending.is_some() && (*epoch, broker.partition_epoch) == (leader_epoch, partition_epoch)
 }
 
 /// A row as properties see it.

@@ -37,7 +37,9 @@ const PLAIN: Bounds = Bounds {
 
 /// Every scenario.
 pub fn scenarios() -> Vec<Scenario> {
-    use Witness::{Diverging, Error19, Fenced, IsrExpanded, IsrShrunk, LagOfOneRound, Truncation};
+    use Witness::{
+        Diverging, Error19, Error20, Fenced, IsrExpanded, IsrShrunk, LagOfOneRound, Truncation,
+    };
     let all = || vec![Acks::All];
     let both = || vec![Acks::Leader, Acks::All];
     vec![
@@ -92,7 +94,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 moves: 1,
                 ..PLAIN
             },
-            witnesses: &[LagOfOneRound, Error19, IsrShrunk, IsrExpanded],
+            witnesses: &[LagOfOneRound, Error19, Error20, IsrShrunk, IsrExpanded],
         },
         Scenario {
             name: "under-min-isr",

@@ -21,7 +21,7 @@ use crate::client::Client;
 use crate::network::{InFlight, Kind, Network};
 use crate::node::{Event, NodeActor, NodeState, id, node};
 use crate::protocol::Protocol;
-use crate::row::{Budgets, Row, RowView, awaits, newer_than};
+use crate::row::{Budgets, Row, RowView, newer_than};
 
 /// A protocol within bounds.
 #[derive(Clone, Debug)]
@@ -420,14 +420,14 @@ impl System {
                     !(rules.answer_is_mine)(of, at_best)
                 })
             }
+            // A live leader's slot is held until the answer comes (S3).
             Message::AlterPartition {
                 partition_epoch, ..
-            } => partition_epoch < controller_of(nodes).image.partition_epoch,
-            Message::AlterPartitionAnswer {
-                of_leader_epoch,
-                of_partition_epoch,
-                ..
-            } => !awaits(broker_of(nodes, m.to), of_leader_epoch, of_partition_epoch),
+            } => {
+                let void = partition_epoch < controller_of(nodes).image.partition_epoch;
+                m.connection == Connection::Broken && void
+            }
+            Message::AlterPartitionAnswer { .. } => false,
         }
     }
 }

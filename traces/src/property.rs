@@ -259,10 +259,12 @@ pub enum Witness {
     Fenced,
     /// See [`WITNESSES`].
     IsrExpanded,
+    /// See [`WITNESSES`].
+    Error20,
 }
 
 /// Every witness with its id and what it shows.
-pub const WITNESSES: [(Witness, &str, &str); 7] = [
+pub const WITNESSES: [(Witness, &str, &str); 8] = [
     (
         Witness::LagOfOneRound,
         "lag-of-one-round",
@@ -298,6 +300,11 @@ pub const WITNESSES: [(Witness, &str, &str); 7] = [
         "isr-expanded",
         "the controller takes a member into the ISR",
     ),
+    (
+        Witness::Error20,
+        "error-20",
+        "a record below the high watermark is answered 20, since the ISR shrank before the verdict",
+    ),
 ];
 
 impl Witness {
@@ -319,6 +326,7 @@ impl Witness {
                 let kept = step.before.log(b);
                 step.before.is_up(b) && step.after.is_up(b) && !step.after.log(b).starts_with(kept)
             }),
+            Self::Error20 => step.answers.iter().any(|a| a.error == 20),
             Self::Error19 => step.answers.iter().any(|a| a.error == 19),
             Self::IsrShrunk => step
                 .before

@@ -16,6 +16,7 @@ fn sample() -> Trace {
         epochs: vec![(0, 0).into()],
         hw: 0,
         hw_checkpoint: 0,
+        proposed_at: None,
     };
     let image = Image {
         leader: Some(1),

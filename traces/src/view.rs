@@ -188,6 +188,9 @@ pub struct BrokerView {
     pub hw: u8,
     /// The checkpointed high watermark on disk.
     pub hw_checkpoint: u8,
+    /// The proposal on its way to the controller, also when it is void by now (S3): the leader
+    /// epoch and the partition epoch it was made at.
+    pub proposed_at: Option<(u8, u8)>,
 }
 
 impl BrokerView {

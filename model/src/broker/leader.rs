@@ -241,6 +241,7 @@ fn maybe_expand(
     out: &mut Sends,
 ) {
     let hw = broker.hw;
+    let under_way = broker.proposed_at.is_some();
     let Role::Leader {
         epoch_start,
         isr,
@@ -251,7 +252,7 @@ fn maybe_expand(
     else {
         return;
     };
-    if pending.is_some() || isr.contains(&follower.broker) {
+    if under_way || pending.is_some() || isr.contains(&follower.broker) {
         return;
     }
     let known = known[usize::from(follower.broker) - 1];
@@ -279,17 +280,19 @@ pub fn laggards(broker: &BrokerView) -> Vec<Node> {
 /// S1, S2: the laggards are proposed out and count until the controller says so.
 pub fn lag_check(me: Node, broker: &mut BrokerView, out: &mut Sends) {
     let out_of_sync = laggards(broker);
+    let under_way = broker.proposed_at.is_some();
     let Role::Leader { pending, .. } = &mut broker.role else {
         return;
     };
-    if pending.is_none() && !out_of_sync.is_empty() {
+    if !under_way && pending.is_none() && !out_of_sync.is_empty() {
         *pending = Some(Pending::Shrink(out_of_sync));
         propose(me, broker, out);
     }
 }
 
-/// P1: the proposal with the broker epochs of the step that makes it.
-fn propose(me: Node, broker: &BrokerView, out: &mut Sends) {
+/// P1: the proposal with the broker epochs of the step that makes it. It holds the one slot until
+/// it is answered, whatever becomes of the leadership meanwhile (S3).
+fn propose(me: Node, broker: &mut BrokerView, out: &mut Sends) {
     let Role::Leader {
         epoch,
         isr,
@@ -325,6 +328,7 @@ fn propose(me: Node, broker: &BrokerView, out: &mut Sends) {
             .map(|b| (b, epoch_of_member(b)))
             .collect(),
     };
+    broker.proposed_at = Some((*epoch, broker.partition_epoch));
     out.send(id(0), Event::Peer(proposal));
 }
 
@@ -338,6 +342,9 @@ pub fn alter_partition_answer(
     new_partition_epoch: u8,
     new_isr: Vec<Node>,
 ) {
+    if broker.proposed_at == Some(of) {
+        broker.proposed_at = None;
+    }
     let Role::Leader {
         epoch,
         isr,

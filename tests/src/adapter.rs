@@ -1,0 +1,360 @@
+//! Drives real brokers and a real controller by the steps of a trace.
+//!
+//! What is here are facts of the network and the environment, the same as in the model: who hears
+//! what, in which order, what a death takes away. Every decision of the protocol is made by the
+//! real code, on bytes that the real code sent. The clock is slow: more than the lag limit passes
+//! between any two steps.
+
+mod bag;
+mod clients;
+mod decode;
+mod doomed;
+mod environment;
+mod fault;
+mod observe;
+mod route;
+mod storage;
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use klog::controller::{Controller, Elr};
+use klog::log::LogConfig;
+use klog::node::{ClientId, ControllerNode, ControllerOutput, Node, NodeConfig, Outgoing, Peer};
+use klog::replica::Config;
+use klog::replica::io::MetadataImage;
+use klog::types::{BrokerEpoch, BrokerId};
+use klog::wire::TopicId;
+use klog_trace::action::{CONTROLLER, Node as Id};
+use klog_trace::{
+    Acks, Action, BrokerView, ClientAnswer, Connection, ControllerView, Envelope, Life, Step,
+};
+
+use bag::{Bag, Channel, InFlight, Kind};
+use clients::Clients;
+pub use fault::Fault;
+use route::{Answering, Taken};
+pub use storage::Storage;
+
+const TOPIC: &str = "orders";
+const TOPIC_ID: TopicId = TopicId([7; 16]);
+const PARTITION: i32 = 0;
+const CLIENT: Peer = Peer::Client(ClientId(1));
+
+/// Time between two steps: more than `replica.lag.time.max.ms`, so that only a follower exactly
+/// at the leader's log end is caught up.
+const STEP_MS: i64 = 60_000;
+
+/// What a step made visible beside the states of the nodes.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Messages sent, in order, also those that nobody will read.
+    pub sent: Vec<Envelope>,
+    /// What clients were told.
+    pub answers: Vec<ClientAnswer>,
+    /// Offset and value of each acks=all produce that succeeded.
+    pub promised: Vec<(u8, u8)>,
+    /// Whether the controller published metadata.
+    pub published: bool,
+}
+
+/// A broker: a running node, or what a dead one left.
+enum Process<D> {
+    Up(Node<D>),
+    /// Its disk, and what a recovery over a copy of it finds.
+    Down(D, BrokerView),
+}
+
+struct Broker<D> {
+    /// `None` only while it changes from one to the other.
+    process: Option<Process<D>>,
+    /// Metadata it has not read, oldest first.
+    unread: VecDeque<Rc<MetadataImage>>,
+    /// The image it applied last in this life.
+    applied: Option<Rc<MetadataImage>>,
+}
+
+/// Brokers 1 to n, a controller, and everything in flight between them.
+pub struct Cluster<D: Storage> {
+    brokers: Vec<Broker<D>>,
+    controller: ControllerNode,
+    min_isr: u8,
+    bag: Bag,
+    /// Messages that were removed as doomed, and could still arrive.
+    doomed: Vec<(Connection, InFlight)>,
+    clients: Clients,
+    now_ms: i64,
+    /// Room for what a node sends in a step; empty between steps.
+    out: Vec<Outgoing>,
+    controller_out: Vec<ControllerOutput>,
+    _home: D::Home,
+}
+
+fn config(broker: Id, life: BrokerEpoch) -> NodeConfig {
+    NodeConfig {
+        id: BrokerId(broker.into()),
+        topic: TOPIC.to_owned(),
+        topic_id: TOPIC_ID,
+        partition: PARTITION,
+        replica: Config::new(life),
+        log: LogConfig::default(),
+    }
+}
+
+impl<D: Storage> Cluster<D> {
+    /// A new partition: broker 1 leads epoch 0, all are in the ISR and have applied the metadata
+    /// that says so, and every follower has sent its first fetch.
+    ///
+    /// At least one broker and a min ISR of at least 1.
+    pub fn new(brokers: Id, min_isr: u8) -> Result<Self, Fault> {
+        let home = D::home()?;
+        let ids = (1..=brokers).map(|id| BrokerId(id.into())).collect();
+        let controller = Controller::new(ids, min_isr.into(), Elr::On);
+        let image = Rc::new(controller.image());
+        let mut cluster = Self {
+            brokers: Vec::new(),
+            controller: ControllerNode::new(controller, TOPIC_ID, PARTITION),
+            min_isr,
+            bag: Bag::default(),
+            doomed: Vec::new(),
+            clients: Clients::new(),
+            now_ms: 0,
+            out: Vec::new(),
+            controller_out: Vec::new(),
+            _home: home,
+        };
+        for id in 1..=brokers {
+            let disk = D::fresh(&cluster._home, id)?;
+            let (node, _) = Node::open(disk, config(id, BrokerEpoch(id.into())))?;
+            cluster.brokers.push(Broker {
+                process: Some(Process::Up(node)),
+                unread: VecDeque::from([Rc::clone(&image)]),
+                applied: None,
+            });
+        }
+        for id in 1..=brokers {
+            cluster.apply_metadata(id, 1, &mut Seen::default())?;
+        }
+        Ok(cluster)
+    }
+
+    /// Takes one step: the action and, if the step says so, the reading of an answer that makes
+    /// its follower do nothing but ask again. What the step discards is left for
+    /// [`Cluster::discard`].
+    pub fn apply(&mut self, step: &Step) -> Result<Seen, Fault> {
+        self.now_ms += STEP_MS;
+        let mut seen = Seen::default();
+        self.act(step.action, &mut seen)?;
+        if let Some(follower) = step.idle {
+            self.read_idle_answer(step.action, follower, &mut seen)?;
+        }
+        self.publish(&step.published_to, &mut seen)?;
+        Ok(seen)
+    }
+
+    fn act(&mut self, action: Action, seen: &mut Seen) -> Result<(), Fault> {
+        match action {
+            Action::Produce { broker, acks } => self.produce(broker, acks, seen),
+            Action::DeliverFetch {
+                from,
+                to,
+                connection,
+            } => self.deliver((from, to, connection, Kind::Fetch), seen),
+            Action::DeliverFetchAnswer { from, to } => {
+                self.deliver((from, to, Connection::Open, Kind::FetchAnswer), seen)
+            }
+            Action::Verdict { broker } => {
+                let now_ms = self.now_ms;
+                self.with_node(broker, seen, |node, out| {
+                    node.complete_produces(now_ms, out);
+                })
+            }
+            Action::ApplyMetadata { broker, records } => self.apply_metadata(broker, records, seen),
+            Action::LagCheck { broker } => {
+                let now_ms = self.now_ms;
+                self.with_node(broker, seen, |node, out| node.tick(now_ms, out))
+            }
+            Action::DeliverAlterPartition { from, connection } => {
+                self.deliver((from, CONTROLLER, connection, Kind::AlterPartition), seen)
+            }
+            Action::DeliverAlterPartitionAnswer { to } => {
+                let kind = Kind::AlterPartitionAnswer;
+                self.deliver((CONTROLLER, to, Connection::Open, kind), seen)
+            }
+            Action::Crash { broker } => self.die(broker, None),
+            Action::PowerLoss { broker, keep } => self.die(broker, Some(keep)),
+            Action::Restart { broker } => self.restart(broker),
+            Action::Fence { broker } => self.fence(broker),
+            Action::Unfence { broker } => self.unfence(broker),
+            Action::Move { to } => self.move_leader(to),
+            Action::Checkpoint { broker } => self.node(broker)?.checkpoint_hw().map_err(Into::into),
+        }
+    }
+
+    fn produce(&mut self, broker: Id, acks: Acks, seen: &mut Seen) -> Result<(), Fault> {
+        let sending = self.clients.send(acks)?;
+        let now_ms = self.now_ms;
+        let mut out = std::mem::take(&mut self.out);
+        let node = self.node(broker)?;
+        let before = node.replica().leo();
+        let way = klog::node::Way::Request;
+        node.receive(CLIENT, way, &sending.frame, now_ms, &mut out)?;
+        let appended = (node.replica().leo() > before).then_some(before);
+        self.clients.taken(broker, &sending, appended)?;
+        self.route(broker, &mut out, None, seen)?;
+        self.out = out;
+        Ok(())
+    }
+
+    /// Delivers the oldest message of a line.
+    fn deliver(
+        &mut self,
+        (from, to, connection, kind): (Id, Id, Connection, Kind),
+        seen: &mut Seen,
+    ) -> Result<(), Fault> {
+        let channel = Channel {
+            from,
+            to,
+            connection,
+            kind,
+        };
+        let nothing = || {
+            let name = kind.name();
+            Fault::not_enabled(format!("no {name} is on its way from b{from} to b{to}"))
+        };
+        let message = self.bag.pop(channel).ok_or_else(nothing)?;
+        match kind {
+            Kind::Fetch | Kind::FetchAnswer | Kind::AlterPartitionAnswer => {
+                let mut out = std::mem::take(&mut self.out);
+                let now_ms = self.now_ms;
+                self.node(to)?.take(&message, now_ms, &mut out)?;
+                let answering = Answering {
+                    request: &message,
+                    connection,
+                };
+                self.route(to, &mut out, Some(answering), seen)?;
+                self.out = out;
+            }
+            Kind::AlterPartition => {
+                let mut out = std::mem::take(&mut self.controller_out);
+                let sender = BrokerId(from.into());
+                self.controller.receive(sender, &message.frame, &mut out)?;
+                self.controller_out = out;
+                let answering = Answering {
+                    request: &message,
+                    connection,
+                };
+                self.route_controller_answer(answering, seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer that was just sent is read at once: its follower does nothing but ask again.
+    fn read_idle_answer(
+        &mut self,
+        action: Action,
+        follower: Id,
+        seen: &mut Seen,
+    ) -> Result<(), Fault> {
+        let Action::DeliverFetch { from, to, .. } = action else {
+            return Err(Fault::not_enabled("only the answer to a fetch can be idle"));
+        };
+        if from != follower {
+            let what = format!("the answer goes to b{from} and not to b{follower}");
+            return Err(Fault::not_enabled(what));
+        }
+        let channel = Channel {
+            from: to,
+            to: follower,
+            connection: Connection::Open,
+            kind: Kind::FetchAnswer,
+        };
+        if self.bag.waiting(channel) != 1 {
+            let what = format!("b{follower} has an older answer of b{to} to read, or none");
+            return Err(Fault::not_enabled(what));
+        }
+        let (before, sent) = (self.observe(follower)?, seen.sent.len());
+        self.deliver((to, follower, Connection::Open, Kind::FetchAnswer), seen)?;
+        let asks_again = |e: &Envelope| e.from == follower && Kind::of(&e.message) == Kind::Fetch;
+        if self.observe(follower)? != before
+            || seen.sent.len() != sent + 1
+            || !seen.sent.iter().skip(sent).all(asks_again)
+        {
+            let what = format!("the answer makes b{follower} do more than ask again");
+            return Err(Fault::hidden(what));
+        }
+        Ok(())
+    }
+
+    /// Runs a node that is up, and carries what it sends.
+    fn with_node(
+        &mut self,
+        broker: Id,
+        seen: &mut Seen,
+        run: impl FnOnce(&mut Node<D>, &mut Vec<Outgoing>),
+    ) -> Result<(), Fault> {
+        let mut out = std::mem::take(&mut self.out);
+        run(self.node(broker)?, &mut out);
+        self.route(broker, &mut out, None, seen)?;
+        self.out = out;
+        Ok(())
+    }
+
+    fn broker(&mut self, id: Id) -> &mut Broker<D> {
+        &mut self.brokers[usize::from(id) - 1]
+    }
+
+    /// The node of a broker that is up.
+    fn node(&mut self, id: Id) -> Result<&mut Node<D>, Fault> {
+        match &mut self.broker(id).process {
+            Some(Process::Up(node)) => Ok(node),
+            _ => Err(Fault::not_enabled(format!("b{id} is down"))),
+        }
+    }
+
+    fn is_up(&self, id: Id) -> bool {
+        let broker = &self.brokers[usize::from(id) - 1];
+        matches!(broker.process, Some(Process::Up(_)))
+    }
+
+    /// How many brokers there are.
+    pub fn brokers(&self) -> Id {
+        self.brokers.len() as Id
+    }
+
+    /// The complete state of a broker.
+    pub fn observe(&self, id: Id) -> Result<BrokerView, Fault> {
+        let broker = &self.brokers[usize::from(id) - 1];
+        match &broker.process {
+            Some(Process::Up(node)) => {
+                let image = broker.applied.as_deref();
+                observe::broker_view(node, image).map_err(|fault| match fault {
+                    Fault::Hidden(what) => Fault::Hidden(format!("b{id}: {what}")),
+                    other => other,
+                })
+            }
+            Some(Process::Down(_, view)) => Ok(view.clone()),
+            None => Err(Fault::Internal(format!("b{id} was lost in a failed step"))),
+        }
+    }
+
+    /// The complete state of the controller.
+    pub fn observe_controller(&self) -> Result<ControllerView, Fault> {
+        observe::controller_view(&self.controller, self.min_isr)
+    }
+
+    /// Every message in flight.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Envelope> {
+        self.bag.messages().map(|message| &message.envelope)
+    }
+}
+
+/// Whether a broker that died lost anything.
+fn life_after(keep: Option<u8>) -> Life {
+    if keep.is_some() {
+        Life::PowerLost
+    } else {
+        Life::Crashed
+    }
+}

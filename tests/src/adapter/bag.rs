@@ -1,0 +1,217 @@
+//! What is in flight: the frames the real code sent, each with what it says.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use klog::wire::CorrelationId;
+use klog_trace::action::Node as Id;
+use klog_trace::{Connection, Envelope, Message};
+
+/// One frame between two nodes.
+#[derive(Clone, Debug)]
+pub struct InFlight {
+    /// Its ends, and what the frame says.
+    pub envelope: Envelope,
+    /// The number by which request and answer find each other.
+    pub id: CorrelationId,
+    /// The bytes as they were sent.
+    pub frame: Vec<u8>,
+}
+
+/// The kinds of message, each with a first-in-first-out line of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A follower's fetch.
+    Fetch,
+    /// Its answer.
+    FetchAnswer,
+    /// A leader's ISR proposal.
+    AlterPartition,
+    /// The controller's answer.
+    AlterPartitionAnswer,
+}
+
+impl Kind {
+    /// The kind of a message.
+    pub fn of(message: &Message) -> Self {
+        match message {
+            Message::Fetch { .. } => Self::Fetch,
+            Message::FetchAnswer { .. } => Self::FetchAnswer,
+            Message::AlterPartition { .. } => Self::AlterPartition,
+            Message::AlterPartitionAnswer { .. } => Self::AlterPartitionAnswer,
+        }
+    }
+
+    /// Whether it is handled by the receiver even if the sender is dead by then.
+    fn outlives_its_sender(self) -> bool {
+        matches!(self, Self::Fetch | Self::AlterPartition)
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::FetchAnswer => "answer to a fetch",
+            Self::AlterPartition => "ISR proposal",
+            Self::AlterPartitionAnswer => "answer to an ISR proposal",
+        }
+    }
+}
+
+/// One line of messages: oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Channel {
+    /// The sender.
+    pub from: Id,
+    /// The receiver.
+    pub to: Id,
+    /// Whether the sender still lives as it did when it sent.
+    pub connection: Connection,
+    /// What travels on it.
+    pub kind: Kind,
+}
+
+impl Channel {
+    /// The line on which an envelope travels.
+    pub fn of(envelope: &Envelope, connection: Connection) -> Self {
+        Self {
+            from: envelope.from,
+            to: envelope.to,
+            connection,
+            kind: Kind::of(&envelope.message),
+        }
+    }
+}
+
+/// Every message in flight.
+#[derive(Clone, Debug, Default)]
+pub struct Bag {
+    lines: BTreeMap<Channel, VecDeque<InFlight>>,
+}
+
+impl Bag {
+    /// Sends a message.
+    pub fn push(&mut self, connection: Connection, message: InFlight) {
+        let channel = Channel::of(&message.envelope, connection);
+        self.lines.entry(channel).or_default().push_back(message);
+    }
+
+    /// The oldest message on this line.
+    pub fn pop(&mut self, channel: Channel) -> Option<InFlight> {
+        self.lines.get_mut(&channel)?.pop_front()
+    }
+
+    /// How many messages are on this line.
+    pub fn waiting(&self, channel: Channel) -> usize {
+        self.lines.get(&channel).map_or(0, VecDeque::len)
+    }
+
+    /// Takes out the first message on this line that says `message`.
+    pub fn take(&mut self, channel: Channel, message: &Message) -> Option<InFlight> {
+        let line = self.lines.get_mut(&channel)?;
+        let at = line.iter().position(|m| m.envelope.message == *message)?;
+        line.remove(at)
+    }
+
+    /// The broker died: nobody reads what was sent to it, and nobody will hear the answer to what
+    /// it asked. What it answered can still be read.
+    pub fn died(&mut self, broker: Id) {
+        self.lines.retain(|channel, _| channel.to != broker);
+        let asked = |channel: &Channel| {
+            channel.from == broker
+                && channel.connection == Connection::Open
+                && channel.kind.outlives_its_sender()
+        };
+        let channels: Vec<Channel> = self.lines.keys().copied().filter(asked).collect();
+        for channel in channels {
+            let mut line = self.lines.remove(&channel).unwrap_or_default();
+            let broken = Channel {
+                connection: Connection::Broken,
+                ..channel
+            };
+            self.lines.entry(broken).or_default().append(&mut line);
+        }
+    }
+
+    /// Every message, line by line.
+    pub fn messages(&self) -> impl Iterator<Item = &InFlight> {
+        self.lines.values().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(from: Id, to: Id, offset: u8) -> InFlight {
+        let message = Message::Fetch {
+            epoch: 0,
+            offset,
+            last_epoch: None,
+            broker_epoch: from,
+        };
+        InFlight {
+            envelope: Envelope { from, to, message },
+            id: CorrelationId(offset.into()),
+            frame: Vec::new(),
+        }
+    }
+
+    fn answered(from: Id, to: Id) -> InFlight {
+        let message = Message::FetchAnswer {
+            of_epoch: 0,
+            of_offset: 0,
+            error: 0,
+            hw: 0,
+            records: Vec::new(),
+            diverging: None,
+        };
+        InFlight {
+            envelope: Envelope { from, to, message },
+            ..sent(from, to, 0)
+        }
+    }
+
+    fn fetches(bag: &mut Bag, from: Id, to: Id, connection: Connection) -> Vec<i32> {
+        let channel = Channel::of(&sent(from, to, 0).envelope, connection);
+        std::iter::from_fn(|| bag.pop(channel))
+            .map(|m| m.id.0)
+            .collect()
+    }
+
+    #[test]
+    fn a_line_is_first_in_first_out() {
+        let mut bag = Bag::default();
+        for offset in 0..3 {
+            bag.push(Connection::Open, sent(2, 1, offset));
+        }
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Open), [0, 1, 2]);
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Open), []);
+    }
+
+    #[test]
+    fn a_death_breaks_requests_keeps_answers_and_drops_what_is_unread() {
+        let mut bag = Bag::default();
+        bag.push(Connection::Broken, sent(2, 1, 7));
+        bag.push(Connection::Open, sent(2, 1, 8));
+        bag.push(Connection::Open, answered(2, 3));
+        bag.push(Connection::Open, sent(3, 2, 9));
+        bag.died(2);
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Open), []);
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Broken), [7, 8]);
+        assert_eq!(fetches(&mut bag, 3, 2, Connection::Open), []);
+        assert_eq!(bag.messages().count(), 1, "the answer of the dead broker");
+    }
+
+    #[test]
+    fn the_named_message_is_taken_and_no_other() {
+        let mut bag = Bag::default();
+        for offset in 0..3 {
+            bag.push(Connection::Open, sent(2, 1, offset));
+        }
+        let wanted = sent(2, 1, 1).envelope;
+        let channel = Channel::of(&wanted, Connection::Open);
+        assert!(bag.take(channel, &wanted.message).is_some());
+        assert!(bag.take(channel, &wanted.message).is_none());
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Open), [0, 2]);
+    }
+}

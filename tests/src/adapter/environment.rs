@@ -1,0 +1,140 @@
+//! Deaths, restarts, and what an operator or the controller's sessions do.
+
+use klog::controller::{ControllerInput, LogFate, MoveOutcome};
+use klog::node::{ControllerOutput, Node};
+use klog::replica::io::BrokerState;
+use klog::types::{BrokerEpoch, BrokerId, Offset};
+use klog_trace::action::Node as Id;
+use klog_trace::{BrokerView, Life, Role};
+
+use super::fault::Fault;
+use super::observe;
+use super::{Broker, Cluster, Process, Storage, config, life_after};
+
+impl<D: Storage> Cluster<D> {
+    /// The process dies, or the machine loses power and keeps so many records of the log.
+    pub(super) fn die(&mut self, id: Id, keep: Option<u8>) -> Result<(), Fault> {
+        let node = self.node(id)?;
+        let life = node.replica().config().broker_epoch;
+        let leo = node.replica().leo();
+        let kept = keep.map(|keep| Offset(keep.into()));
+        if kept.is_some_and(|kept| kept > leo) {
+            return Err(Fault::not_enabled(format!("b{id} has only {leo} records")));
+        }
+        let kept = kept.map(|kept| node.log().bytes_below(kept)).transpose()?;
+        let Some(Process::Up(node)) = self.broker(id).process.take() else {
+            return Err(Fault::Internal(format!("b{id} is gone")));
+        };
+        let mut disk = node.into_disk();
+        if let Some(kept) = kept {
+            disk.lose_power(&kept)?;
+        }
+        let view = disk.with_copy(|copy| found(copy, id, life, life_after(keep)))?;
+        *self.broker(id) = Broker {
+            process: Some(Process::Down(disk, view)),
+            unread: std::collections::VecDeque::new(),
+            applied: None,
+        };
+        self.bag.died(id);
+        self.clients.died(id);
+        self.doomed_died(id);
+        Ok(())
+    }
+
+    /// A new process over the same disk: it registers, learns its broker epoch and recovers.
+    pub(super) fn restart(&mut self, id: Id) -> Result<(), Fault> {
+        if self.is_up(id) {
+            return Err(Fault::not_enabled(format!("b{id} is up")));
+        }
+        let Some(Process::Down(disk, view)) = self.broker(id).process.take() else {
+            return Err(Fault::Internal(format!("b{id} is gone")));
+        };
+        let log = match view.life {
+            Life::PowerLost => LogFate::Lost,
+            Life::Crashed | Life::Up => LogFate::Kept,
+        };
+        let broker = BrokerId(id.into());
+        self.controller.step(
+            ControllerInput::Register { broker, log },
+            &mut self.controller_out,
+        );
+        let told = |output: &ControllerOutput| match *output {
+            ControllerOutput::Registered { broker: to, epoch } if to == broker => Some(epoch),
+            _ => None,
+        };
+        let at = self.controller_out.iter().position(|o| told(o).is_some());
+        let output = at.map(|at| self.controller_out.remove(at));
+        let unregistered = || Fault::hidden(format!("b{id} was not told its broker epoch"));
+        let life = output.as_ref().and_then(told).ok_or_else(unregistered)?;
+        let (node, _) = Node::open(disk.reopened()?, config(id, life))?;
+        self.broker(id).process = Some(Process::Up(node));
+        Ok(())
+    }
+
+    pub(super) fn fence(&mut self, id: Id) -> Result<(), Fault> {
+        if self.is_up(id) || self.session(id) != Some(BrokerState::Active) {
+            return Err(Fault::not_enabled(format!(
+                "b{id} is not a dead broker in a session"
+            )));
+        }
+        let broker = BrokerId(id.into());
+        self.controller.step(
+            ControllerInput::SessionExpired { broker },
+            &mut self.controller_out,
+        );
+        Ok(())
+    }
+
+    pub(super) fn unfence(&mut self, id: Id) -> Result<(), Fault> {
+        let epoch = self.node(id)?.replica().config().broker_epoch;
+        if self.session(id) != Some(BrokerState::Fenced) {
+            return Err(Fault::not_enabled(format!("b{id} is not fenced")));
+        }
+        let broker = BrokerId(id.into());
+        self.controller.step(
+            ControllerInput::Unfence { broker, epoch },
+            &mut self.controller_out,
+        );
+        Ok(())
+    }
+
+    pub(super) fn move_leader(&mut self, to: Id) -> Result<(), Fault> {
+        let broker = BrokerId(to.into());
+        self.controller.step(
+            ControllerInput::MoveLeader { to: broker },
+            &mut self.controller_out,
+        );
+        let moved = |output: &ControllerOutput| match *output {
+            ControllerOutput::LeaderMove { outcome, .. } => Some(outcome),
+            _ => None,
+        };
+        let at = self.controller_out.iter().position(|o| moved(o).is_some());
+        let output = at.map(|at| self.controller_out.remove(at));
+        match output.as_ref().and_then(moved) {
+            Some(MoveOutcome::Moved) => Ok(()),
+            Some(MoveOutcome::NotNeeded) => Err(Fault::not_enabled(format!("b{to} leads already"))),
+            Some(MoveOutcome::NotAvailable) | None => {
+                Err(Fault::not_enabled(format!("b{to} may not lead")))
+            }
+        }
+    }
+
+    /// Where the broker stands with the controller.
+    fn session(&self, id: Id) -> Option<BrokerState> {
+        let brokers = self.controller.controller().brokers();
+        brokers.get(&BrokerId(id.into())).map(|b| b.state)
+    }
+}
+
+/// What a dead broker shows: what a recovery over a copy of its disk finds, and no high watermark.
+fn found<D: Storage>(copy: D, id: Id, epoch: BrokerEpoch, life: Life) -> Result<BrokerView, Fault> {
+    let (node, _) = Node::open(copy, config(id, epoch))?;
+    let view = observe::broker_view(&node, None)?;
+    Ok(BrokerView {
+        life,
+        role: Role::None,
+        partition_epoch: 0,
+        hw: 0,
+        ..view
+    })
+}

@@ -1,0 +1,316 @@
+//! The complete state of a real node, in the words of a trace.
+//!
+//! [`crate::exempt`] says of each field of the real replica whether it is compared here, checked
+//! against something that is compared, or exempt, and why.
+
+use klog::disk::Disk;
+use klog::log::hw_file;
+use klog::node::{ControllerNode, Node};
+use klog::replica::io::{
+    AlterPartitionRequest, BrokerImage, BrokerState, MetadataImage, PartitionImage,
+};
+use klog::replica::isr::{IsrState, Membership, Outcome};
+use klog::replica::pending::Waiting;
+use klog::replica::progress::Progress;
+use klog::replica::{self, Leader, Parts, Registration};
+use klog::types::{BrokerId, Offset};
+use klog_trace::message::Image;
+use klog_trace::view::{self, BrokerState as State, Pending, Session};
+use klog_trace::{BrokerView, ControllerView, Life, Record, Role};
+
+use super::decode::{broker, epoch, epoch_start, life, offset, record};
+use super::fault::{Fault, small};
+use super::{PARTITION, TOPIC};
+
+/// Holds, or the replica contradicts what it was told.
+fn check(holds: bool, what: &str) -> Result<(), Fault> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Fault::hidden(what))
+    }
+}
+
+/// The state of a broker that is up, and that applied this metadata image last in this life.
+pub fn broker_view<D: Disk>(
+    node: &Node<D>,
+    image: Option<&MetadataImage>,
+) -> Result<BrokerView, Fault> {
+    if let Some(why) = node.failure() {
+        return Err(Fault::Internal(why.to_owned()));
+    }
+    let parts = node.replica().parts();
+    check_hidden(&parts, image)?;
+    let log = log(node)?;
+    check(
+        parts.log.start == Offset(0),
+        "the log start is another than 0",
+    )?;
+    check(
+        parts.log.leo.0 == log.len() as u64,
+        "the LEO is another than the number of records",
+    )?;
+    let registration = parts.registration;
+    let epochs = parts.log.epochs.entries().iter();
+    Ok(BrokerView {
+        life: Life::Up,
+        broker_epoch: life(parts.config.broker_epoch)?,
+        role: role(&parts, &log)?,
+        partition_epoch: registration.map_or(Ok(0), |known| {
+            small("partition epoch", known.partition_epoch.0)
+        })?,
+        epochs: epochs
+            .map(|&(epoch, start)| epoch_start(epoch, start))
+            .collect::<Result<_, _>>()?,
+        hw: offset(parts.log.hw)?,
+        hw_checkpoint: hw_checkpoint(node.log().disk())?,
+        proposed_at: parts.in_flight.map(proposed_at).transpose()?,
+        log,
+    })
+}
+
+/// Every record of the log, read from the disk.
+fn log<D: Disk>(node: &Node<D>) -> Result<Vec<Record>, Fault> {
+    let log = node.log();
+    let mut records = Vec::with_capacity(log.leo().0 as usize);
+    let mut strange = None;
+    log.for_each_record(log.start(), log.leo(), |stamp, found| {
+        match record(stamp, found) {
+            Ok(found) => records.push(found),
+            Err(fault) => strange = strange.take().or(Some(fault)),
+        }
+    })?;
+    strange.map_or(Ok(records), Err)
+}
+
+/// The checkpointed high watermark; 0 if there is none.
+fn hw_checkpoint<D: Disk>(disk: &D) -> Result<u8, Fault> {
+    let offsets = hw_file::read(disk, hw_file::HW_FILE)?;
+    let ours = offsets
+        .into_iter()
+        .find(|((topic, partition), _)| topic == TOPIC && *partition == PARTITION);
+    ours.map_or(Ok(0), |(_, hw)| offset(hw))
+}
+
+/// What has no word in a trace, and must follow from what has.
+fn check_hidden(parts: &Parts<'_>, image: Option<&MetadataImage>) -> Result<(), Fault> {
+    let Some(image) = image else {
+        return check(
+            parts.registration.is_none() && parts.brokers.is_empty(),
+            "it knows metadata that it did not apply in this life",
+        );
+    };
+    check(
+        *parts.brokers == image.brokers,
+        "it knows the brokers otherwise than its metadata does",
+    )?;
+    parts.registration.map_or(Ok(()), |registration| {
+        let Registration {
+            leader: _,
+            leader_epoch: _,
+            partition_epoch: _,
+            replicas,
+            min_isr,
+        } = registration;
+        check(
+            *replicas == image.partition.replicas && *min_isr == image.partition.min_isr,
+            "it knows the assignment otherwise than its metadata does",
+        )
+    })
+}
+
+/// Where a proposal was made: leader epoch and partition epoch.
+fn proposed_at(proposal: &AlterPartitionRequest) -> Result<(u8, u8), Fault> {
+    let partition_epoch = small("partition epoch", proposal.partition_epoch.0)?;
+    Ok((epoch(proposal.leader_epoch)?, partition_epoch))
+}
+
+fn role(parts: &Parts<'_>, log: &[Record]) -> Result<Role, Fault> {
+    match (parts.role, parts.registration) {
+        (replica::Role::Idle, _) => Ok(Role::None),
+        (replica::Role::Follower, Some(known)) => Ok(Role::Follower {
+            epoch: epoch(known.leader_epoch)?,
+            leader: known.leader.map(broker).transpose()?,
+        }),
+        (replica::Role::Leader(leading), Some(known)) => leader(parts, known, leading, log),
+        (replica::Role::Failed, _) => Err(Fault::Internal("a write failed".to_owned())),
+        (_, None) => Err(Fault::hidden("a role without a registration")),
+    }
+}
+
+fn leader(
+    parts: &Parts<'_>,
+    registration: &Registration,
+    leading: &Leader,
+    log: &[Record],
+) -> Result<Role, Fault> {
+    let Leader {
+        epoch_start,
+        isr,
+        waiting,
+    } = leading;
+    let IsrState {
+        leader,
+        membership,
+        followers,
+    } = isr;
+    check(*leader == parts.id, "another leads in its place")?;
+    let committed = membership.committed().iter().copied();
+    Ok(Role::Leader {
+        epoch: epoch(registration.leader_epoch)?,
+        epoch_start: offset(*epoch_start)?,
+        isr: committed.map(broker).collect::<Result<_, _>>()?,
+        pending: pending(parts, registration, membership)?,
+        followers: followers
+            .iter()
+            .map(|(id, progress)| follower(*id, progress))
+            .collect::<Result<_, _>>()?,
+        waiting: waiting
+            .values()
+            .map(|produce| self::waiting(registration, produce, log))
+            .collect::<Result<_, _>>()?,
+        known: states(parts.brokers.iter())?,
+    })
+}
+
+fn follower(id: BrokerId, progress: &Progress) -> Result<view::Progress, Fault> {
+    let Progress {
+        leo,
+        leader_leo_at_fetch: _,
+        last_fetch_ms: _,
+        last_caught_up_ms: _,
+        broker_epoch,
+    } = *progress;
+    Ok(view::Progress {
+        broker: broker(id)?,
+        leo: leo.map(offset).transpose()?,
+        broker_epoch: broker_epoch.map(life).transpose()?,
+    })
+}
+
+fn waiting(
+    registration: &Registration,
+    produce: &Waiting,
+    log: &[Record],
+) -> Result<view::Waiting, Fault> {
+    let Waiting {
+        base,
+        required,
+        epoch,
+        deadline_ms: _,
+    } = *produce;
+    check(
+        required.0 == base.0 + 1 && epoch == registration.leader_epoch,
+        "a waiting produce of another epoch, or of more than one record",
+    )?;
+    let at = offset(base)?;
+    let record = log.get(usize::from(at));
+    let lost = || Fault::hidden("a produce waits for a record that is not in the log");
+    Ok(view::Waiting {
+        offset: at,
+        value: record.ok_or_else(lost)?.value,
+    })
+}
+
+/// The open proposal, as the change that it makes.
+fn pending(
+    parts: &Parts<'_>,
+    registration: &Registration,
+    membership: &Membership,
+) -> Result<Option<Pending>, Fault> {
+    let Membership::Pending {
+        isr,
+        proposal,
+        outcome,
+    } = membership
+    else {
+        return Ok(None);
+    };
+    // No message is lost but with its sender, so what is undecided is still on its way.
+    check(
+        *outcome == Outcome::Unknown || parts.in_flight == Some(proposal),
+        "a proposal is open and not on its way",
+    )?;
+    let AlterPartitionRequest {
+        broker: proposer,
+        broker_epoch,
+        leader_epoch,
+        partition_epoch,
+        isr: wanted,
+    } = proposal;
+    check(
+        (*proposer, *broker_epoch) == (parts.id, parts.config.broker_epoch)
+            && (*leader_epoch, *partition_epoch)
+                == (registration.leader_epoch, registration.partition_epoch),
+        "an open proposal of another life or epoch",
+    )?;
+    let joins = wanted.iter().filter(|(id, _)| !isr.contains(id));
+    let joins: Vec<_> = joins.map(|&(id, _)| broker(id)).collect::<Result<_, _>>()?;
+    let leaves = isr
+        .iter()
+        .filter(|id| wanted.iter().all(|(stays, _)| stays != *id));
+    let leaves: Vec<_> = leaves.map(|&id| broker(id)).collect::<Result<_, _>>()?;
+    match (&joins[..], leaves.is_empty()) {
+        (&[one], true) => Ok(Some(Pending::Expand(one))),
+        (&[], false) => Ok(Some(Pending::Shrink(leaves))),
+        _ => Err(Fault::hidden(format!(
+            "a proposal by which {joins:?} join and {leaves:?} leave"
+        ))),
+    }
+}
+
+/// The registrations, broker 1 first.
+fn states<'a>(
+    brokers: impl Iterator<Item = (&'a BrokerId, &'a BrokerImage)>,
+) -> Result<Vec<State>, Fault> {
+    (1..)
+        .zip(brokers)
+        .map(|(number, (id, image))| {
+            check(broker(*id)? == number, "a broker is not registered")?;
+            let BrokerImage { epoch, state } = *image;
+            let state = match state {
+                BrokerState::Active => Session::Active,
+                BrokerState::Fenced => Session::Fenced,
+                BrokerState::ShuttingDown => {
+                    return Err(Fault::hidden("a broker shuts down, and nobody asked it to"));
+                }
+            };
+            Ok(State {
+                epoch: life(epoch)?,
+                state,
+            })
+        })
+        .collect()
+}
+
+/// The state of the controller.
+pub fn controller_view(node: &ControllerNode, min_isr: u8) -> Result<ControllerView, Fault> {
+    let controller = node.controller();
+    let PartitionImage {
+        leader,
+        leader_epoch,
+        partition_epoch,
+        replicas: _,
+        isr,
+        elr,
+        min_isr: configured,
+    } = controller.partition();
+    check(
+        *configured == u32::from(min_isr),
+        "another min ISR than configured",
+    )?;
+    let brokers = |ids: &std::collections::BTreeSet<BrokerId>| {
+        ids.iter().copied().map(broker).collect::<Result<_, _>>()
+    };
+    Ok(ControllerView {
+        image: Image {
+            leader: leader.map(broker).transpose()?,
+            leader_epoch: epoch(*leader_epoch)?,
+            partition_epoch: small("partition epoch", partition_epoch.0)?,
+            isr: brokers(isr)?,
+            elr: brokers(elr)?,
+            brokers: states(controller.brokers().iter())?,
+        },
+        last_broker_epoch: life(controller.last_broker_epoch())?,
+    })
+}

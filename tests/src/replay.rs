@@ -1,0 +1,361 @@
+//! Replays a trace on the real code and compares everything that can be seen.
+//!
+//! After each step the complete state of every node is compared, also of those that should not
+//! have changed, then what was sent and what clients were told. The ghost is advanced by what the
+//! real code shows, and every property is judged on every state.
+
+mod report;
+mod world;
+
+use klog_trace::action::Node as Id;
+use klog_trace::diff::{Difference, diff};
+use klog_trace::property::PROPERTIES;
+use klog_trace::trace::{Committed, Divergence};
+use klog_trace::{Action, BrokerView, ControllerView, Envelope, Expect, Ghost, Step, Trace};
+use serde::Serialize;
+
+use crate::adapter::{Cluster, Fault, Seen, Storage};
+pub use report::{Failure, Mismatch, NodeDifference, Why};
+use world::Observed;
+
+/// How often messages removed as doomed are tried out (conformance, rule 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doomed {
+    /// In the step that removes them.
+    Once,
+    /// In every later step too.
+    InEveryStep,
+}
+
+/// A replay that showed what it had to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// Steps taken on the real code.
+    pub steps: usize,
+    /// The step at which the code parted from the trace, as predicted; `None`: it agreed to the
+    /// end.
+    pub parted: Option<usize>,
+    /// How many times a removed message was tried out in a step after its own.
+    pub late_tries: usize,
+}
+
+/// Replays the trace on disks of the kind `D`.
+pub fn replay<D: Storage>(trace: &Trace, doomed: Doomed) -> Result<Replayed, Box<Failure>> {
+    check_shape(trace)?;
+    let mut run = Run::<D>::start(trace)?;
+    for step in &trace.steps {
+        let before = std::mem::take(&mut run.observed.brokers);
+        let seen = run.take(step)?;
+        let parted = judge_divergence(trace, step, run.compare(step, &seen))?;
+        let made = run.count_promises(step, &seen, before)?;
+        if parted.is_some() {
+            return Ok(run.replayed(parted));
+        }
+        run.compare_promises(step, &made)?;
+        let discarded = run.cluster.discard(&step.discarded);
+        discarded.map_err(|fault| run.fault(step, fault))?;
+        if doomed == Doomed::InEveryStep {
+            let tried = run.cluster.try_doomed_again();
+            run.late_tries += tried.map_err(|fault| run.fault(step, fault))?;
+        }
+    }
+    match &trace.header.expect {
+        Expect::Conform => Ok(run.replayed(None)),
+        Expect::Diverge(predicted) => Err(missing(trace, trace.steps.len(), predicted)),
+    }
+}
+
+/// Refuses what no cluster can be built for. A trace that was written by hand may name anything.
+fn check_shape(trace: &Trace) -> Result<(), Box<Failure>> {
+    let invalid = |step, what: String| {
+        let remedy = "mend the line, or record the trace anew";
+        Err(Failure::at(step, None, Why::Invalid { what, remedy }))
+    };
+    let bounds = &trace.header.bounds;
+    let brokers = bounds.brokers;
+    if brokers == 0 || bounds.min_isr == 0 {
+        let what = "a partition needs a broker and a min ISR of at least 1".to_owned();
+        let remedy = "mend the header";
+        let mut failure = Failure::at(0, None, Why::Invalid { what, remedy });
+        failure.line = 1;
+        return Err(failure);
+    }
+    if !trace.start.brokers.keys().copied().eq(1..=brokers) {
+        return invalid(0, format!("the start does not show brokers 1 to {brokers}"));
+    }
+    if trace.steps.is_empty() {
+        return invalid(0, "the trace has no steps".to_owned());
+    }
+    for step in &trace.steps {
+        let named = named(&step.action)
+            .into_iter()
+            .chain(step.published_to.iter().copied())
+            .chain(step.brokers.keys().copied());
+        if let Some(stranger) = named.into_iter().find(|id| !(1..=brokers).contains(id)) {
+            return invalid(
+                step.step,
+                format!("b{stranger} is none of {brokers} brokers"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The brokers that an action names.
+fn named(action: &Action) -> Vec<Id> {
+    match *action {
+        Action::DeliverFetch { from, to, .. } | Action::DeliverFetchAnswer { from, to } => {
+            vec![from, to]
+        }
+        Action::DeliverAlterPartition { from: one, .. }
+        | Action::DeliverAlterPartitionAnswer { to: one }
+        | Action::Move { to: one }
+        | Action::Produce { broker: one, .. }
+        | Action::Verdict { broker: one }
+        | Action::ApplyMetadata { broker: one, .. }
+        | Action::LagCheck { broker: one }
+        | Action::Crash { broker: one }
+        | Action::PowerLoss { broker: one, .. }
+        | Action::Restart { broker: one }
+        | Action::Fence { broker: one }
+        | Action::Unfence { broker: one }
+        | Action::Checkpoint { broker: one } => vec![one],
+    }
+}
+
+/// One replay under way.
+struct Run<'t, D: Storage> {
+    trace: &'t Trace,
+    cluster: Cluster<D>,
+    /// What the trace says of every node now.
+    expected: Vec<&'t BrokerView>,
+    expected_controller: &'t ControllerView,
+    observed: Observed,
+    steps: usize,
+    late_tries: usize,
+}
+
+impl<'t, D: Storage> Run<'t, D> {
+    fn start(trace: &'t Trace) -> Result<Self, Box<Failure>> {
+        let bounds = &trace.header.bounds;
+        let fault = |fault| Failure::at(0, None, Why::from_fault(fault));
+        let cluster = Cluster::new(bounds.brokers, bounds.min_isr).map_err(fault)?;
+        let controller = cluster.observe_controller().map_err(fault)?;
+        let mut run = Self {
+            trace,
+            cluster,
+            expected: trace.start.brokers.values().collect(),
+            expected_controller: &trace.start.controller,
+            observed: Observed {
+                brokers: Vec::new(),
+                controller,
+                min_isr: bounds.min_isr,
+                ghost: Ghost::default(),
+            },
+            steps: 0,
+            late_tries: 0,
+        };
+        run.observe().map_err(fault)?;
+        let mut differences = run.compare_nodes();
+        // Between different ends the order of messages in flight means nothing.
+        let sorted = |mut messages: Vec<Envelope>| {
+            messages.sort();
+            messages
+        };
+        let expected = sorted(trace.start.in_flight.clone());
+        let found = sorted(run.cluster.in_flight().cloned().collect());
+        compare_part("in_flight", 0, &expected, &found, &mut differences);
+        if differences.is_empty() {
+            Ok(run)
+        } else {
+            Err(Failure::at(
+                0,
+                None,
+                Why::Differs(Mismatch::new(trace, 0, differences)),
+            ))
+        }
+    }
+
+    /// Takes the step on the real code and looks at every node.
+    fn take(&mut self, step: &'t Step) -> Result<Seen, Box<Failure>> {
+        let seen = self.cluster.apply(step).and_then(|seen| {
+            self.observe()?;
+            self.observed.controller = self.cluster.observe_controller()?;
+            Ok(seen)
+        });
+        let seen = seen.map_err(|fault| self.fault(step, fault))?;
+        for (&id, view) in &step.brokers {
+            self.expected[usize::from(id) - 1] = view;
+        }
+        if let Some(view) = &step.controller {
+            self.expected_controller = view;
+        }
+        self.steps = step.step;
+        Ok(seen)
+    }
+
+    fn observe(&mut self) -> Result<(), Fault> {
+        let cluster = &self.cluster;
+        let views = (1..=cluster.brokers()).map(|id| cluster.observe(id));
+        self.observed.brokers = views.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// Brokers by number, then the controller.
+    fn compare_nodes(&self) -> Vec<NodeDifference> {
+        let mut differences = Vec::new();
+        let pairs = self.expected.iter().zip(&self.observed.brokers);
+        for (id, (expected, found)) in (1..).zip(pairs) {
+            compare_part("", id, *expected, found, &mut differences);
+        }
+        let controller = &self.observed.controller;
+        compare_part(
+            "",
+            0,
+            self.expected_controller,
+            controller,
+            &mut differences,
+        );
+        differences
+    }
+
+    /// Every difference: the nodes, then what was sent, then what clients were told.
+    fn compare(&self, step: &Step, seen: &Seen) -> Vec<NodeDifference> {
+        let mut differences = self.compare_nodes();
+        let sender = step.sent.first().or(seen.sent.first());
+        let sender = sender.map_or(0, |e| e.from);
+        compare_part("sent", sender, &step.sent, &seen.sent, &mut differences);
+        compare_part("answers", 0, &step.answers, &seen.answers, &mut differences);
+        if !seen.published {
+            let nobody = Vec::new();
+            compare_part(
+                "published_to",
+                0,
+                &step.published_to,
+                &nobody,
+                &mut differences,
+            );
+        }
+        differences
+    }
+
+    /// Advances the ghost by what the real code shows, and judges the state. Returns what was
+    /// promised in this step: offset and value.
+    fn count_promises(
+        &mut self,
+        step: &Step,
+        seen: &Seen,
+        mut before: Vec<BrokerView>,
+    ) -> Result<Vec<Committed>, Box<Failure>> {
+        let world = &mut self.observed;
+        let mut ghost = std::mem::take(&mut world.ghost);
+        let known = ghost.committed.clone();
+        if let Action::PowerLoss { broker, keep } = step.action {
+            std::mem::swap(&mut world.brokers, &mut before);
+            ghost.power_lost(world, broker, keep);
+            std::mem::swap(&mut world.brokers, &mut before);
+        }
+        for &(offset, value) in &seen.promised {
+            ghost.acknowledged(offset, value);
+        }
+        for (id, old) in (1..).zip(&before) {
+            if *old != world.brokers[usize::from(id) - 1] {
+                ghost.observe(world, id, old.leads(), old.hw);
+            }
+        }
+        world.ghost = ghost;
+        let broken = PROPERTIES
+            .iter()
+            .find_map(|(property, ..)| Some((*property, property.judge(world)?)));
+        if let Some((property, reason)) = broken {
+            let why = Why::Broken {
+                property: property.id(),
+                reason: reason.to_string(),
+            };
+            return Err(Failure::at(step.step, Some(step.action), why));
+        }
+        let made = (0..).zip(&world.ghost.committed).filter_map(|(at, value)| {
+            let is_new = known.get(usize::from(at)).copied().flatten().is_none();
+            value.filter(|_| is_new).map(|value| (at, value))
+        });
+        Ok(made.collect())
+    }
+
+    fn compare_promises(&self, step: &Step, made: &Vec<Committed>) -> Result<(), Box<Failure>> {
+        let mut differences = Vec::new();
+        compare_part("committed", 0, &step.committed, made, &mut differences);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let mismatch = Mismatch::new(self.trace, step.step, differences);
+        let why = Why::Differs(mismatch);
+        Err(Failure::at(step.step, Some(step.action), why))
+    }
+
+    fn fault(&self, step: &Step, fault: Fault) -> Box<Failure> {
+        Failure::at(step.step, Some(step.action), Why::from_fault(fault))
+    }
+
+    fn replayed(&self, parted: Option<usize>) -> Replayed {
+        Replayed {
+            steps: self.steps,
+            parted,
+            late_tries: self.late_tries,
+        }
+    }
+}
+
+/// Compares as values; only what differs is looked at field by field.
+fn compare_part<T: PartialEq + Serialize>(
+    part: &str,
+    node: Id,
+    expected: &T,
+    found: &T,
+    differences: &mut Vec<NodeDifference>,
+) {
+    if expected == found {
+        return;
+    }
+    let rows = diff(expected, found).into_iter();
+    differences.extend(rows.map(|row| NodeDifference {
+        node,
+        difference: Difference {
+            field: format!("{part}{}", row.field),
+            ..row
+        },
+    }));
+}
+
+/// What the differences of a step mean under the header's prediction: the step's number if the
+/// code parts here as predicted, `None` if it agrees and may.
+fn judge_divergence(
+    trace: &Trace,
+    step: &Step,
+    differences: Vec<NodeDifference>,
+) -> Result<Option<usize>, Box<Failure>> {
+    let predicted = match &trace.header.expect {
+        Expect::Diverge(predicted) if predicted.step == step.step => Some(predicted),
+        _ => None,
+    };
+    match (predicted, differences.first()) {
+        (None, None) => Ok(None),
+        (Some(predicted), None) => Err(missing(trace, step.step, predicted)),
+        (Some(predicted), Some(first)) if first.is(predicted) => Ok(Some(step.step)),
+        (predicted, Some(_)) => {
+            let mut mismatch = Mismatch::new(trace, step.step, differences);
+            mismatch.predicted = predicted.cloned();
+            Err(Failure::at(
+                step.step,
+                Some(step.action),
+                Why::Differs(mismatch),
+            ))
+        }
+    }
+}
+
+/// The code did not part from the trace where it should have.
+fn missing(trace: &Trace, step: usize, predicted: &Divergence) -> Box<Failure> {
+    let predicted = predicted.clone();
+    let action = step.checked_sub(1).and_then(|at| trace.steps.get(at));
+    Failure::at(step, action.map(|s| s.action), Why::NotParted { predicted })
+}

@@ -49,7 +49,7 @@ pub fn on_event(
     out: &mut Sends,
 ) {
     match event {
-        Event::Peer(message) => on_message(actor, me, broker, src, message, out),
+        Event::Peer(message) => on_message(actor, me, broker, src, &message, out),
         Event::Metadata(image) => apply_metadata(actor, me, broker, &image, out),
         Event::Produce { acks, value, .. } => {
             leader::produce(actor, me, broker, acks, value, out);
@@ -84,10 +84,10 @@ fn on_message(
     me: Node,
     broker: &mut BrokerView,
     src: Node,
-    message: Message,
+    message: &Message,
     out: &mut Sends,
 ) {
-    match message {
+    match *message {
         Message::Fetch {
             epoch,
             offset,
@@ -101,14 +101,14 @@ fn on_message(
                 broker_epoch,
             };
             let answer = leader::fetch(actor, me, broker, src, fetch, out);
-            out.send(id(src), Event::Peer(answer));
+            out.send(id(src), Event::Peer(answer.into()));
         }
         Message::FetchAnswer {
             of_epoch,
             of_offset,
             error,
             hw,
-            records,
+            ref records,
             diverging,
         } => {
             let of = EpochStart {
@@ -129,7 +129,7 @@ fn on_message(
             of_partition_epoch,
             error,
             partition_epoch,
-            isr,
+            ref isr,
             ..
         } => {
             let of = (of_leader_epoch, of_partition_epoch);

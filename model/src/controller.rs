@@ -46,12 +46,16 @@ pub fn on_event(
     out: &mut Sends,
 ) {
     match event {
-        Event::Peer(Message::AlterPartition {
-            broker_epoch,
-            leader_epoch,
-            partition_epoch,
-            isr,
-        }) => {
+        Event::Peer(message) => {
+            let Message::AlterPartition {
+                broker_epoch,
+                leader_epoch,
+                partition_epoch,
+                ref isr,
+            } = *message
+            else {
+                unreachable!("the controller is only asked")
+            };
             let proposal = Proposal {
                 broker_epoch,
                 leader_epoch,
@@ -196,11 +200,11 @@ fn without(set: &[Node], broker: Node) -> Vec<Node> {
     set.iter().copied().filter(|b| *b != broker).collect()
 }
 
-struct Proposal {
+struct Proposal<'a> {
     broker_epoch: u8,
     leader_epoch: u8,
     partition_epoch: u8,
-    isr: Vec<Member>,
+    isr: &'a [Member],
 }
 
 /// Section 18: the checks in their order, then one change record.
@@ -208,7 +212,7 @@ fn alter_partition(
     actor: &NodeActor,
     k: &mut ControllerView,
     src: Node,
-    proposal: &Proposal,
+    proposal: &Proposal<'_>,
     out: &mut Sends,
 ) {
     let error = check_proposal(k, src, proposal);
@@ -233,10 +237,10 @@ fn alter_partition(
             Vec::new()
         },
     };
-    out.send(id(src), Event::Peer(answer));
+    out.send(id(src), Event::Peer(answer.into()));
 }
 
-fn check_proposal(k: &ControllerView, src: Node, p: &Proposal) -> i16 {
+fn check_proposal(k: &ControllerView, src: Node, p: &Proposal<'_>) -> i16 {
     let image = &k.image;
     let registered = |b: Node| image.brokers[usize::from(b) - 1];
     let ineligible = |&(b, epoch): &Member| {

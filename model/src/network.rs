@@ -25,7 +25,7 @@ impl InFlight {
         Envelope {
             from: self.from,
             to: self.to,
-            message: (*self.message).clone(),
+            message: Arc::clone(&self.message),
         }
     }
 
@@ -94,13 +94,13 @@ impl Network {
     }
 
     /// Puts a message at the end of its channel.
-    pub fn send(&mut self, from: Node, to: Node, message: Message) {
+    pub fn send(&mut self, from: Node, to: Node, message: Arc<Message>) {
         let connection = Connection::Open;
         let message = InFlight {
             from,
             to,
             connection,
-            message: message.into(),
+            message,
         };
         let at = self
             .messages

@@ -22,7 +22,7 @@ use crate::{broker, client, controller};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A message between nodes.
-    Peer(Message),
+    Peer(Arc<Message>),
     /// Metadata records up to some point, applied as one; from the controller, also its
     /// publication.
     Metadata(Arc<Image>),

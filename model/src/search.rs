@@ -214,7 +214,8 @@ impl Model for Search {
             self.counters.actions[action.kind_index()].fetch_add(1, Relaxed);
             self.look_for_witnesses(before, &action, &outcome);
         }
-        Some(outcome.row)
+        // A step that changes nothing leads nowhere new.
+        (outcome.row != *before).then_some(outcome.row)
     }
 
     fn as_svg(&self, path: Path<Row, Action>) -> Option<String> {

@@ -282,7 +282,7 @@ impl System {
         let message = outcome.row.network.take(from, to, on, kind);
         let message = message.expect("an enabled action delivers a message");
         outcome.reader = on;
-        self.react(outcome, to, from, Event::Peer((*message).clone()));
+        self.react(outcome, to, from, Event::Peer(message));
     }
 
     /// Reads the answer of `leader` at once if it changes nothing at `follower` but lets it ask
@@ -298,7 +298,7 @@ impl System {
         let state = &row.nodes[usize::from(follower)];
         let mut after = Cow::Borrowed(&**state);
         let mut out = Out::new();
-        let event = Event::Peer((*answer.message).clone());
+        let event = Event::Peer(Arc::clone(&answer.message));
         self.actor
             .on_msg(id(follower), &mut after, id(leader), event, &mut out);
         if *after == **state && !out.is_empty() {
@@ -343,7 +343,7 @@ impl System {
                 outcome.sent.push(Envelope {
                     from,
                     to,
-                    message: message.clone(),
+                    message: Arc::clone(&message),
                 });
                 let is_answer = matches!(
                     Kind::of(&message),

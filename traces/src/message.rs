@@ -3,6 +3,8 @@
 //! The fields are those a receiver decides on. Epochs, offsets and values are small numbers
 //! here; the adapter checks that the real frames carry the same ones.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +71,7 @@ pub struct Envelope {
     /// Who shall read it.
     pub to: Node,
     /// What it says.
-    pub message: Message,
+    pub message: Arc<Message>,
 }
 
 /// The partition and the brokers as the metadata records up to some point say: what a broker

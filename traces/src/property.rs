@@ -340,7 +340,7 @@ impl Witness {
                 .any(|b| !step.before.isr().contains(b)),
             Self::Diverging => step.sent.iter().any(|e| {
                 matches!(
-                    e.message,
+                    *e.message,
                     Message::FetchAnswer {
                         diverging: Some(_),
                         ..
@@ -350,7 +350,7 @@ impl Witness {
             Self::Fenced => step
                 .sent
                 .iter()
-                .any(|e| matches!(e.message, Message::FetchAnswer { error: 74, .. })),
+                .any(|e| matches!(*e.message, Message::FetchAnswer { error: 74, .. })),
         }
     }
 }

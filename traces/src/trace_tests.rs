@@ -38,7 +38,7 @@ fn sample() -> Trace {
     let envelope = Envelope {
         from: 1,
         to: 2,
-        message: fetch,
+        message: fetch.into(),
     };
     let step = Step {
         step: 1,

@@ -8,7 +8,7 @@ use super::{append, leo, truncate};
 use crate::node::{Event, NodeActor, Sends, id};
 
 /// An answer to the fetch that was made at `of` (leader epoch, offset).
-pub struct Answer {
+pub struct Answer<'a> {
     /// What the fetch said.
     pub of: EpochStart,
     /// Kafka's error code.
@@ -16,7 +16,7 @@ pub struct Answer {
     /// The leader's high watermark.
     pub hw: u8,
     /// Records from the fetch's offset on.
-    pub records: Vec<Record>,
+    pub records: &'a [Record],
     /// Where the leader's log ends the asked epoch, if the logs diverge.
     pub diverging: Option<EpochStart>,
 }
@@ -41,7 +41,7 @@ pub fn fetch_answer(
     actor: &NodeActor,
     broker: &mut BrokerView,
     src: Node,
-    answer: &Answer,
+    answer: &Answer<'_>,
     out: &mut Sends,
 ) {
     let Role::Follower { epoch, leader } = broker.role else {
@@ -68,8 +68,8 @@ pub fn fetch_answer(
 }
 
 /// Q4: append, then the high watermark.
-fn take_records(actor: &NodeActor, broker: &mut BrokerView, epoch: u8, answer: &Answer) {
-    let taken = (actor.rules.takes)(&answer.records, epoch);
+fn take_records(actor: &NodeActor, broker: &mut BrokerView, epoch: u8, answer: &Answer<'_>) {
+    let taken = (actor.rules.takes)(answer.records, epoch);
     append(broker, &answer.records[..taken]);
     broker.hw = (actor.rules.follower_hw)(broker.hw, answer.hw, leo(broker));
 }
@@ -89,5 +89,5 @@ fn send_fetch(actor: &NodeActor, broker: &BrokerView, out: &mut Sends) {
         last_epoch: (actor.rules.last_epoch)(&broker.epochs),
         broker_epoch: broker.broker_epoch,
     };
-    out.send(id(leader), Event::Peer(fetch));
+    out.send(id(leader), Event::Peer(fetch.into()));
 }

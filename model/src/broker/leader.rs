@@ -329,7 +329,7 @@ fn propose(me: Node, broker: &mut BrokerView, out: &mut Sends) {
             .collect(),
     };
     broker.proposed_at = Some((*epoch, broker.partition_epoch));
-    out.send(id(0), Event::Peer(proposal));
+    out.send(id(0), Event::Peer(proposal.into()));
 }
 
 /// R0 to R3. `of` is the (leader epoch, partition epoch) the proposal was made at.
@@ -340,7 +340,7 @@ pub fn alter_partition_answer(
     of: (u8, u8),
     error: i16,
     new_partition_epoch: u8,
-    new_isr: Vec<Node>,
+    new_isr: &[Node],
 ) {
     if broker.proposed_at == Some(of) {
         broker.proposed_at = None;
@@ -359,7 +359,7 @@ pub fn alter_partition_answer(
     }
     match error {
         0 => {
-            *isr = new_isr;
+            *isr = new_isr.to_vec();
             *pending = None;
             broker.partition_epoch = new_partition_epoch;
         }

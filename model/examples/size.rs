@@ -8,7 +8,7 @@ fn main() {
         min_isr: n(3),
         records: n(4),
         acks: if a.len() > 11 {
-            vec![Acks::Leader, Acks::All]
+            vec![Acks::Leader]
         } else {
             vec![Acks::All]
         },

@@ -12,8 +12,6 @@ pub mod leader;
 
 /// The error of a request to a broker that does not lead (F2, V1).
 pub const NOT_LEADER_OR_FOLLOWER: i16 = 6;
-/// The error of a fetch from outside the log.
-pub const OFFSET_OUT_OF_RANGE: i16 = 1;
 
 /// A broker that has applied the first metadata record: broker 1 leads in epoch 0, every other
 /// one follows it and has sent its first fetch.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use klog_trace::property::{PROPERTIES, WITNESSES};
+use klog_trace::property::WITNESSES;
+use klog_trace::trace::Bounds;
 use klog_trace::{Action, Trace};
 
 use crate::fault::Fault;
 use crate::protocol::Protocol;
 use crate::record::{Purpose, record, record_corrected};
-use crate::report::witness_path;
-use crate::scenario::{self, Scenario};
+use crate::scenario;
+use crate::scripts;
 use crate::search::{Goal, Limits, Search};
 use crate::system::System;
 
@@ -20,12 +21,23 @@ pub struct Wanted {
     pub name: String,
     /// The scenario.
     pub scenario: &'static str,
+    /// Where the path comes from.
+    pub path: PathOf,
     /// The protocol.
     pub protocol: Protocol,
     /// The property to violate, or the witness to show.
     pub row: &'static str,
     /// Whether the script is run as it was found or under the correct rules.
     pub rules: Under,
+}
+
+/// Where a path comes from.
+#[derive(Clone, Debug)]
+pub enum PathOf {
+    /// The shortest one that a search of the scenario finds.
+    Search,
+    /// The steps of a public report, one by one, within bounds of their own.
+    Script(Bounds, Vec<Action>),
 }
 
 /// Under which rules a script that was found is recorded.
@@ -87,21 +99,23 @@ fn reports() -> Vec<(&'static str, &'static str, Protocol, &'static str)> {
 pub fn catalogue() -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for (name, scenario, protocol, row) in reports() {
-        let under = |rules, name| Wanted {
+        wanted.extend(both(name, scenario, &protocol, row, &PathOf::Search));
+    }
+    for (name, protocol, row, bounds, script) in scripts::scripts() {
+        wanted.extend(both(
             name,
-            scenario,
-            protocol: protocol.clone(),
+            "script",
+            &protocol,
             row,
-            rules,
-        };
-        wanted.push(under(Under::Own, name.to_owned()));
-        wanted.push(under(Under::Correct, format!("{name}-corrected")));
+            &PathOf::Script(bounds, script),
+        ));
     }
     for scenario in scenario::scenarios() {
         for witness in scenario.witnesses {
             wanted.push(Wanted {
                 name: format!("{}-{}", scenario.name, witness.id()),
                 scenario: scenario.name,
+                path: PathOf::Search,
                 protocol: Protocol::klog(),
                 row: witness.id(),
                 rules: Under::Own,
@@ -111,6 +125,28 @@ pub fn catalogue() -> Vec<Wanted> {
     wanted
 }
 
+/// A counterexample as it was found, and as the same script under the correct rules.
+fn both(
+    name: &str,
+    scenario: &'static str,
+    protocol: &Protocol,
+    row: &'static str,
+    path: &PathOf,
+) -> [Wanted; 2] {
+    let under = |rules, name| Wanted {
+        name,
+        scenario,
+        path: path.clone(),
+        protocol: protocol.clone(),
+        row,
+        rules,
+    };
+    [
+        under(Under::Own, name.to_owned()),
+        under(Under::Correct, format!("{name}-corrected")),
+    ]
+}
+
 impl Wanted {
     /// The folder it belongs to: the correct protocol's behaviours conform.
     pub fn folder(&self) -> &'static str {
@@ -118,11 +154,17 @@ impl Wanted {
         if correct { "conform" } else { "diverge" }
     }
 
-    /// Searches for the shortest path and records it; `None` if there is none.
+    /// Finds the path and records it; `None` if there is none.
     pub fn record(&self) -> Option<Trace> {
-        let Scenario { name, bounds, .. } = scenario::by_name(self.scenario)?;
-        let system = Arc::new(System::new(self.protocol.clone(), bounds));
-        let path = self.path(&system)?;
+        let (bounds, path) = match &self.path {
+            PathOf::Script(bounds, script) => (bounds.clone(), script.clone()),
+            PathOf::Search => {
+                let bounds = scenario::by_name(self.scenario)?.bounds;
+                let system = Arc::new(System::new(self.protocol.clone(), bounds.clone()));
+                let search = Search::new(system, Goal::of(self.row)?, Limits::default());
+                (bounds, search.run_to_the_end().1?)
+            }
+        };
         let witness = WITNESSES.iter().any(|w| w.1 == self.row);
         let verdict = match (self.rules, witness) {
             (_, true) => "witnessed",
@@ -130,24 +172,14 @@ impl Wanted {
             (Under::Correct, false) => "holds",
         };
         let purpose = Purpose {
-            scenario: name,
+            scenario: self.scenario,
             property: self.row,
             verdict,
         };
+        let system = System::new(self.protocol.clone(), bounds);
         Some(match self.rules {
             Under::Own => record(&system, &path, &purpose),
             Under::Correct => record_corrected(&system, &path, &purpose),
         })
-    }
-
-    fn path(&self, system: &Arc<System>) -> Option<Vec<Action>> {
-        let limits = Limits::default();
-        if let Some((property, _, _)) = PROPERTIES.iter().find(|p| p.1 == self.row) {
-            return Search::new(Arc::clone(system), Goal::Violate(*property), limits)
-                .run()
-                .path;
-        }
-        let (witness, _, _) = WITNESSES.iter().find(|w| w.1 == self.row)?;
-        witness_path(system, &limits, *witness)
     }
 }

@@ -67,12 +67,12 @@ impl Fault {
             Self::TruncateToHw => FaultInfo {
                 name: "truncate-to-hw",
                 report: "KIP-101, KAFKA-1211 (B01, B02)",
-                rule: "M4, T1 to T5",
+                rule: "F5, M4",
                 sentence: "a follower cuts its log at its own high watermark, which lags",
                 replace: |rules| {
                     rules.cut_on_following = |leo, hw| leo.min(hw);
-                    // No epochs travel, so no leader can say where logs diverge.
-                    rules.last_epoch = |_| None;
+                    // No leader compares epochs, so none can say where logs diverge.
+                    rules.diverging = |_, _, _| Ok(None);
                 },
                 caught_by: ("one-crash", Property::CommittedSurvives),
             },
@@ -91,7 +91,7 @@ impl Fault {
                 rule: "F1",
                 sentence: "a leader serves, and counts, a fetch made in another epoch",
                 replace: |rules| rules.fence = |_, _| None,
-                caught_by: ("zombie", Property::CommittedSurvives),
+                caught_by: ("stale-fetch", Property::CommittedSurvives),
             },
             Self::UnfencedFetchReply => FaultInfo {
                 name: "unfenced-fetch-reply",
@@ -99,7 +99,7 @@ impl Fault {
                 rule: "Q2",
                 sentence: "a follower takes any answer whose offset is its log end",
                 replace: |rules| rules.answer_is_mine = |of, mine| of.offset == mine.offset,
-                caught_by: ("zombie", Property::CommittedSurvives),
+                caught_by: ("zombie", Property::EpochsOrdered),
             },
             Self::HwUnderMinIsr => FaultInfo {
                 name: "hw-under-min-isr",

@@ -19,6 +19,7 @@ pub mod report;
 pub mod row;
 pub mod rules;
 pub mod scenario;
+pub mod scripts;
 pub mod search;
 pub mod svg;
 pub mod system;

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use klog_trace::Action;
-use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
+use klog_trace::property::{Kind, Property, Witness};
 use klog_trace::trace::Bounds;
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::search::{Counters, Found, Goal, Limits, Search};
+use crate::search::{Bound, Counters, Found, Goal, Limits, Search};
 use crate::system::System;
 
 /// What to run.
@@ -22,8 +22,9 @@ pub struct Job {
     pub protocol: Protocol,
     /// The bounds.
     pub bounds: Bounds,
-    /// Judge only this row; all of them if `None`.
-    pub only: Option<String>,
+    /// Search for this row alone, and end where it is violated or witnessed; the whole space and
+    /// all rows if `None`.
+    pub only: Option<&'static str>,
     /// What is expected; `None` if nothing is.
     pub expected: Option<Expectation>,
 }
@@ -35,6 +36,30 @@ pub struct Expectation {
     pub violated: Vec<(Property, usize)>,
     /// Witnesses that are seen.
     pub witnesses: Vec<Witness>,
+}
+
+impl Expectation {
+    /// What a row must show, and in how many steps; `None` if nothing is expected of it.
+    fn of(&self, goal: Goal) -> Option<(Outcome, Option<usize>)> {
+        match goal {
+            Goal::Violate(property) => {
+                let steps = self.violated.iter().find(|v| v.0 == property).map(|v| v.1);
+                Some((
+                    if steps.is_some() {
+                        Outcome::Violated
+                    } else {
+                        Outcome::Holds
+                    },
+                    steps,
+                ))
+            }
+            Goal::Witness(witness) => self
+                .witnesses
+                .contains(&witness)
+                .then_some((Outcome::Witnessed, None)),
+            Goal::Explore => None,
+        }
+    }
 }
 
 /// How a row fared.
@@ -115,106 +140,65 @@ pub struct Report {
     pub collision_probability: f64,
 }
 
-/// Runs a job: the whole space once, then the shortest path to whatever was found in it.
+/// Runs a job: the whole space once, then the shortest path to whatever was found in it. For a
+/// single row, one search that ends at the row's shortest path.
 pub fn run(job: &Job, limits: &Limits) -> Report {
     let started = Instant::now();
     let system = Arc::new(System::new(job.protocol.clone(), job.bounds.clone()));
+    if let Some(goal) = job.only.and_then(Goal::of) {
+        let search = Search::new(system, goal, limits.clone());
+        let counters = Arc::clone(&search.counters);
+        let (found, path) = search.run_to_the_end();
+        let rows = vec![only_row(job, goal, path, found.bound)];
+        return assemble(job, &found, &counters, rows, started);
+    }
     let explore = Search::new(Arc::clone(&system), Goal::Explore, limits.clone());
     let counters = Arc::clone(&explore.counters);
     let found = explore.run();
-    let rows = rows(job, &system, limits, &counters, found.bound.is_none());
+    let rows = rows(job, &system, limits, &counters, found.bound);
     assemble(job, &found, &counters, rows, started)
 }
 
+/// The rows of a whole exploration.
 fn rows(
     job: &Job,
     system: &Arc<System>,
     limits: &Limits,
     counters: &Counters,
-    exhausted: bool,
+    bound: Option<Bound>,
 ) -> Vec<Row> {
-    let search = |goal| {
-        Search::new(Arc::clone(system), goal, limits.clone())
-            .run()
-            .path
+    let bits = (
+        counters.violated.load(Relaxed),
+        counters.witnessed.load(Relaxed),
+    );
+    let goals = Goal::every_row();
+    goals
+        .map(|goal| {
+            let hit = match goal {
+                Goal::Violate(property) => bits.0 & 1 << property as u64 != 0,
+                Goal::Witness(witness) => bits.1 & 1 << witness as u64 != 0,
+                Goal::Explore => false,
+            };
+            let search = || Search::new(Arc::clone(system), goal, limits.clone());
+            let path = hit.then(|| search().run_to_the_end().1).flatten();
+            row(job, goal, hit, path, bound)
+        })
+        .collect()
+}
+
+fn only_row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
+    row(job, goal, path.is_some(), path, bound)
+}
+
+fn row(job: &Job, goal: Goal, hit: bool, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
+    let (id, kind) = goal.row().expect("a row's goal");
+    let result = match (kind, hit) {
+        (Kind::Always, true) => Outcome::Violated,
+        (Kind::Witness, true) => Outcome::Witnessed,
+        (Kind::Always, false) if bound.is_none() => Outcome::Holds,
+        (_, false) => Outcome::NotFound,
     };
-    let wanted = |id: &str| job.only.as_ref().is_none_or(|only| only == id);
-    let violated = counters.violated.load(Relaxed);
-    let witnessed = counters.witnessed.load(Relaxed);
-    let always = PROPERTIES
-        .iter()
-        .filter(|p| wanted(p.1))
-        .map(|&(property, id, _)| {
-            let hit = violated & 1 << property as u64 != 0;
-            let path = hit.then(|| search(Goal::Violate(property))).flatten();
-            let unbroken = if exhausted {
-                Outcome::Holds
-            } else {
-                Outcome::NotFound
-            };
-            let result = if hit { Outcome::Violated } else { unbroken };
-            let expected = job.expected.as_ref().map(|e| {
-                let steps = e.violated.iter().find(|v| v.0 == property).map(|v| v.1);
-                (
-                    if steps.is_some() {
-                        Outcome::Violated
-                    } else {
-                        Outcome::Holds
-                    },
-                    steps,
-                )
-            });
-            row(id, Kind::Always, result, expected, path)
-        });
-    let witnesses = WITNESSES
-        .iter()
-        .filter(|w| wanted(w.1))
-        .map(|&(witness, id, _)| {
-            let hit = witnessed & 1 << witness as u64 != 0;
-            let path = hit.then(|| witness_path(system, limits, witness)).flatten();
-            let result = if hit {
-                Outcome::Witnessed
-            } else {
-                Outcome::NotFound
-            };
-            let asked = job
-                .expected
-                .as_ref()
-                .is_some_and(|e| e.witnesses.contains(&witness));
-            row(
-                id,
-                Kind::Witness,
-                result,
-                asked.then_some((Outcome::Witnessed, None)),
-                path,
-            )
-        });
-    always.chain(witnesses).collect()
-}
-
-/// The shortest path whose last step shows the witness.
-pub fn witness_path(
-    system: &Arc<System>,
-    limits: &Limits,
-    witness: Witness,
-) -> Option<Vec<Action>> {
-    let search = Search::new(Arc::clone(system), Goal::Witness(witness), limits.clone());
-    let mut path = search.clone().run().path?;
-    let mut row = system.initial();
-    for action in &path {
-        row = system.step(&row, action).row;
-    }
-    path.push(search.shows(&row, witness)?);
-    Some(path)
-}
-
-fn row(
-    id: &'static str,
-    kind: Kind,
-    result: Outcome,
-    expected: Option<(Outcome, Option<usize>)>,
-    path: Option<Vec<Action>>,
-) -> Row {
+    let expected = job.expected.as_ref().and_then(|e| e.of(goal));
     Row {
         id,
         kind: kind.name(),
@@ -246,7 +230,7 @@ fn assemble(
         } else {
             "exhausted"
         },
-        bounded_by: found.bound.map(crate::search::Bound::name),
+        bounded_by: found.bound.map(Bound::name),
         generated: found.generated,
         unique: found.unique,
         depth: found.depth,
@@ -281,6 +265,12 @@ impl Report {
     /// Whether every state within the budgets was looked at.
     pub fn exhausted(&self) -> bool {
         self.bounded_by.is_none()
+    }
+
+    /// Whether nothing was left undone: all states were looked at, or the one thing that was
+    /// searched for was found.
+    pub fn complete(&self) -> bool {
+        self.exhausted() || self.bounded_by == Some(Bound::Goal.name())
     }
 
     /// The violated rows, in the order of the properties.

@@ -13,6 +13,8 @@ use klog_trace::view::{BrokerState, Pending, Progress, Session};
 pub const FENCED_LEADER_EPOCH: i16 = 74;
 /// UNKNOWN_LEADER_EPOCH.
 pub const UNKNOWN_LEADER_EPOCH: i16 = 75;
+/// OFFSET_OUT_OF_RANGE.
+pub const OFFSET_OUT_OF_RANGE: i16 = 1;
 /// NOT_ENOUGH_REPLICAS.
 pub const NOT_ENOUGH_REPLICAS: i16 = 19;
 /// NOT_ENOUGH_REPLICAS_AFTER_APPEND.
@@ -55,6 +57,17 @@ pub enum LogFate {
     MaybeLost,
 }
 
+/// A leader's log as [`Rules::diverging`] looks at it.
+#[derive(Clone, Copy, Debug)]
+pub struct LeaderLog<'a> {
+    /// Its leader-epoch cache.
+    pub cache: &'a [EpochStart],
+    /// Its LEO.
+    pub leo: u8,
+    /// The look-up in force.
+    pub epoch_end: fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart>,
+}
+
 /// The decisions of a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -64,6 +77,9 @@ pub struct Rules {
     pub fence: fn(asked: u8, mine: u8) -> Option<i16>,
     /// Q1: the last fetched epoch a follower puts into its fetch.
     pub last_epoch: fn(cache: &[EpochStart]) -> Option<u8>,
+    /// F5: what a leader with this cache and LEO says to a fetch: nothing (the logs agree), where
+    /// they diverge, or an error. Looks the epoch up with [`Rules::epoch_end`].
+    pub diverging: fn(LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option<EpochStart>, i16>,
     /// Section 15: where the epoch `asked` ends in a log with this cache and LEO.
     pub epoch_end: fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart>,
     /// M4: where a broker that becomes a follower cuts its log before its first fetch.
@@ -98,6 +114,7 @@ impl Rules {
             refuse_produce,
             fence,
             last_epoch,
+            diverging,
             epoch_end,
             cut_on_following,
             cut_on_diverging,
@@ -131,6 +148,14 @@ fn fence(asked: u8, mine: u8) -> Option<i16> {
 /// Q1 (KIP-595): the newest epoch of the own cache.
 fn last_epoch(cache: &[EpochStart]) -> Option<u8> {
     cache.last().map(|e| e.epoch)
+}
+
+/// F5 (KIP-595): the logs diverge if the leader does not know the follower's newest epoch, or if
+/// that epoch ends before the follower's log does. An epoch from the future is out of range.
+fn diverging(leader: LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option<EpochStart>, i16> {
+    let end = (leader.epoch_end)(leader.cache, leader.leo, last_epoch);
+    let end = end.ok_or(OFFSET_OUT_OF_RANGE)?;
+    Ok((end.epoch < last_epoch || end.offset < offset).then_some(end))
 }
 
 /// Section 15: the newest epoch ends at the log end, an epoch newer than that is unknown, an

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use klog_trace::Action;
-use klog_trace::property::{PROPERTIES, Property, WITNESSES, Witness};
+use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
 use stateright::{Checker, Model, Path};
 
 use crate::record::{Purpose, record};
@@ -23,6 +23,28 @@ pub enum Goal {
     Violate(Property),
     /// The shortest way to a state from which one step shows a witness.
     Witness(Witness),
+}
+
+impl Goal {
+    /// The goals of all rows: properties first, then witnesses.
+    pub fn every_row() -> impl Iterator<Item = Self> {
+        let properties = PROPERTIES.iter().map(|p| Self::Violate(p.0));
+        properties.chain(WITNESSES.iter().map(|w| Self::Witness(w.0)))
+    }
+
+    /// The goal of the row with this id.
+    pub fn of(id: &str) -> Option<Self> {
+        Self::every_row().find(|g| g.row().is_some_and(|r| r.0 == id))
+    }
+
+    /// The row's id and kind.
+    pub fn row(self) -> Option<(&'static str, Kind)> {
+        match self {
+            Self::Explore => None,
+            Self::Violate(property) => Some((property.id(), Kind::Always)),
+            Self::Witness(witness) => Some((witness.id(), Kind::Witness)),
+        }
+    }
 }
 
 /// Counters of a search. One thread writes them, so they are the same in every run.
@@ -65,11 +87,13 @@ pub enum Bound {
     Time,
     /// The user.
     Interruption,
+    /// What was searched for was found, and the search ended there.
+    Goal,
 }
 
 impl Bound {
-    /// Every bound.
-    pub const ALL: [Bound; 3] = [Self::States, Self::Time, Self::Interruption];
+    /// Those that a search runs into.
+    const LIMITS: [Bound; 3] = [Self::States, Self::Time, Self::Interruption];
 
     /// Its name in reports.
     pub fn name(self) -> &'static str {
@@ -77,6 +101,7 @@ impl Bound {
             Self::States => "states",
             Self::Time => "time",
             Self::Interruption => "interruption",
+            Self::Goal => "goal",
         }
     }
 }
@@ -105,7 +130,7 @@ pub struct Found {
     pub generated: u64,
     /// Length of the longest shortest path, the initial state counted as 1.
     pub depth: u64,
-    /// Why it ended early; `None` if every state was looked at or the goal was reached.
+    /// Why it ended early; `None` if every state was looked at.
     pub bound: Option<Bound>,
 }
 
@@ -130,9 +155,12 @@ impl Search {
             .next()
             .map(|p| p.into_actions());
         let stopped = counters.stopped.load(Relaxed);
-        let bound = Bound::ALL
-            .into_iter()
-            .find(|b| *b as u64 == stopped && path.is_none());
+        let limit = Bound::LIMITS.into_iter().find(|b| *b as u64 == stopped);
+        let bound = if path.is_some() {
+            Some(Bound::Goal)
+        } else {
+            limit
+        };
         Found {
             path,
             unique: checker.unique_state_count() as u64,
@@ -140,6 +168,20 @@ impl Search {
             depth: checker.max_depth() as u64,
             bound,
         }
+    }
+
+    /// Runs it. The path of a witness ends with the step that shows it.
+    pub fn run_to_the_end(self) -> (Found, Option<Vec<Action>>) {
+        let found = self.clone().run();
+        let mut path = found.path.clone();
+        if let (Goal::Witness(witness), Some(path)) = (self.goal, &mut path) {
+            let mut row = self.system.initial();
+            for action in path.iter() {
+                row = self.system.step(&row, action).row;
+            }
+            path.extend(self.shows(&row, witness));
+        }
+        (found, path)
     }
 
     fn explore(&self, row: &Row) {
@@ -169,7 +211,7 @@ impl Search {
     }
 
     /// Whether some step from here shows the witness; such a step, if there is one.
-    pub fn shows(&self, row: &Row, witness: Witness) -> Option<Action> {
+    fn shows(&self, row: &Row, witness: Witness) -> Option<Action> {
         let mut actions = Vec::new();
         self.system.enabled(row, &mut actions);
         actions.into_iter().find(|action| {
@@ -210,8 +252,8 @@ impl Model for Search {
 
     fn next_state(&self, before: &Row, action: Action) -> Option<Row> {
         let outcome = self.system.step(before, &action);
+        self.counters.actions[action.kind_index()].fetch_add(1, Relaxed);
         if self.goal == Goal::Explore {
-            self.counters.actions[action.kind_index()].fetch_add(1, Relaxed);
             self.look_for_witnesses(before, &action, &outcome);
         }
         // A step that changes nothing leads nowhere new.

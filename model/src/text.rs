@@ -31,9 +31,11 @@ pub fn thousands(n: u64) -> String {
 }
 
 fn verdict(report: &Report) -> String {
-    report
-        .bounded_by
-        .map_or_else(|| "exhausted".into(), |by| format!("bounded by {by}"))
+    match report.bounded_by {
+        None => "exhausted".into(),
+        Some("goal") => "ended at the goal".into(),
+        Some(by) => format!("bounded by {by}"),
+    }
 }
 
 /// What a run found, in a few words.

@@ -4,9 +4,9 @@ use klog_trace::action::{Acks, Node};
 use klog_trace::view::{Pending, Progress, Role, Waiting};
 use klog_trace::{BrokerView, ClientAnswer, EpochStart, Image, Message, Record};
 
-use super::{NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE, append, assign, epoch_of, leo};
+use super::{NOT_LEADER_OR_FOLLOWER, append, assign, epoch_of, leo};
 use crate::node::{Event, NodeActor, Sends, id};
-use crate::rules::Join;
+use crate::rules::{Join, LeaderLog, OFFSET_OUT_OF_RANGE};
 
 /// A fetch request.
 #[derive(Clone, Copy, Debug)]
@@ -193,11 +193,16 @@ fn check_fetch(
     let Role::Leader { known, .. } = &broker.role else {
         return Err(NOT_LEADER_OR_FOLLOWER);
     };
-    if let Some(asked) = fetch.last_epoch {
-        let end = (actor.rules.epoch_end)(&broker.epochs, leo(broker), asked);
-        let end = end.ok_or(OFFSET_OUT_OF_RANGE)?;
-        if end.epoch < asked || end.offset < fetch.offset {
-            return Ok(Some(end));
+    if let Some(last_epoch) = fetch.last_epoch {
+        let (cache, epoch_end) = (&broker.epochs[..], actor.rules.epoch_end);
+        let log = LeaderLog {
+            cache,
+            leo: leo(broker),
+            epoch_end,
+        };
+        let diverging = (actor.rules.diverging)(log, fetch.offset, last_epoch)?;
+        if diverging.is_some() {
+            return Ok(diverging);
         }
     }
     if fetch.offset > leo(broker) {

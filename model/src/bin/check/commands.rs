@@ -14,7 +14,7 @@ use klog_model::scenario::{self, Scenario};
 use klog_model::search::{Goal, Limits, Search};
 use klog_model::system::System;
 use klog_model::{svg, text};
-use klog_trace::property::{PROPERTIES, WITNESSES, kind_of};
+use klog_trace::property::{PROPERTIES, WITNESSES};
 use klog_trace::trace::{Bounds, Interleaving};
 use klog_trace::{Action, Trace};
 use serde::Serialize;
@@ -133,16 +133,17 @@ fn print_suite(reports: &[Report], code: u8) {
 
 fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Result<u8, Problem> {
     let (scenario, protocol, bounds) = subject(&command.subject)?;
-    if let Some(id) = &command.property
-        && kind_of(id).is_none()
-    {
-        return Err(unknown(
-            "property",
-            id,
-            PROPERTIES.iter().map(|p| p.1),
-            "properties",
-        ));
-    }
+    let only = match &command.property {
+        None => None,
+        Some(id) => {
+            let row = Goal::of(id).and_then(Goal::row);
+            let known = Goal::every_row().filter_map(Goal::row).map(|r| r.0);
+            Some(
+                row.ok_or_else(|| unknown("property", id, known, "properties"))?
+                    .0,
+            )
+        }
+    };
     let as_defined = bounds == scenario.bounds && protocol.faults.is_empty();
     let expected = as_defined.then(|| Expectation {
         violated: Vec::new(),
@@ -152,7 +153,7 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Result<u8, Pro
         scenario: scenario.name.to_owned(),
         protocol,
         bounds,
-        only: command.property.clone(),
+        only,
         expected,
     };
     let report = run(&job, &limits(&command.output, interrupted));

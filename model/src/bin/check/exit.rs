@@ -38,7 +38,7 @@ pub fn of_run(report: &Report) -> u8 {
         INTERRUPTED
     } else if report.violated().next().is_some() {
         VIOLATION
-    } else if !report.exhausted() {
+    } else if !report.complete() {
         INCOMPLETE
     } else if report.properties.iter().any(missing) {
         NO_WITNESS
@@ -51,9 +51,8 @@ pub fn of_run(report: &Report) -> u8 {
 pub fn of_suite(reports: &[Report]) -> u8 {
     // In a search that was cut nothing is known to differ but what was found.
     let differs = |r: &Report| {
-        let found = |row: &&klog_model::report::Row| {
-            r.exhausted() || matches!(row.result, Outcome::Violated)
-        };
+        let found =
+            |row: &&klog_model::report::Row| r.complete() || row.result == Outcome::Violated;
         r.properties
             .iter()
             .filter(found)
@@ -63,7 +62,7 @@ pub fn of_suite(reports: &[Report]) -> u8 {
         INTERRUPTED
     } else if reports.iter().any(differs) {
         UNEXPECTED
-    } else if reports.iter().any(|r| !r.exhausted()) {
+    } else if reports.iter().any(|r| !r.complete()) {
         INCOMPLETE
     } else {
         OK

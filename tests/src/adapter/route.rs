@@ -68,7 +68,7 @@ pub(super) fn answer(answering: Answering<'_>, frame: Vec<u8>) -> Result<InFligh
     let envelope = Envelope {
         from: request.envelope.to,
         to: request.envelope.from,
-        message,
+        message: message.into(),
     };
     Ok(InFlight {
         envelope,
@@ -107,6 +107,7 @@ impl<D: Storage> Cluster<D> {
                         Peer::Broker(id) => decode::broker(id)?,
                         _ => CONTROLLER,
                     };
+                    let message = message.into();
                     let envelope = Envelope { from, to, message };
                     let frame = bytes;
                     let message = InFlight {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use klog_trace::action::{Connection, Node};
 use klog_trace::{Envelope, Image, Message};
+use smallvec::SmallVec;
 
 /// A message in flight.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,20 +64,16 @@ impl Kind {
 /// the order they were sent, so that equal networks are equal values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Network {
-    messages: Vec<InFlight>,
-    /// Per broker (broker 1 first) the metadata records it has not applied, oldest first.
-    pub metadata: Vec<Vec<Arc<Image>>>,
+    messages: Few<InFlight>,
+    /// The metadata records that a broker has not applied: broker 1's first, each broker's
+    /// oldest first.
+    unread: Few<(Node, Arc<Image>)>,
 }
 
-impl Network {
-    /// Nothing in flight between this many brokers.
-    pub fn new(brokers: Node) -> Self {
-        Self {
-            messages: Vec::new(),
-            metadata: vec![Vec::new(); usize::from(brokers)],
-        }
-    }
+/// A list that is short enough, nearly always, to stand in the state itself.
+type Few<T> = SmallVec<[T; 6]>;
 
+impl Network {
     /// Every message in flight.
     pub fn messages(&self) -> &[InFlight] {
         &self.messages
@@ -132,7 +129,36 @@ impl Network {
             }
         }
         self.messages.sort_by_key(InFlight::channel);
-        self.metadata[usize::from(broker) - 1].clear();
+        self.unread.retain(|r| r.0 != broker);
+    }
+
+    /// How many metadata records this broker has not applied.
+    pub fn unread(&self, broker: Node) -> usize {
+        self.unread.iter().filter(|r| r.0 == broker).count()
+    }
+
+    /// The newest metadata record that this broker has not applied.
+    pub fn newest_unread(&self, broker: Node) -> Option<&Image> {
+        self.unread
+            .iter()
+            .rev()
+            .find(|r| r.0 == broker)
+            .map(|r| &*r.1)
+    }
+
+    /// One more metadata record for this broker.
+    pub fn publish(&mut self, broker: Node, image: Arc<Image>) {
+        let at = self.unread.partition_point(|r| r.0 <= broker);
+        self.unread.insert(at, (broker, image));
+    }
+
+    /// Takes this many of the broker's unread records and returns the newest of them.
+    pub fn read(&mut self, broker: Node, records: u8) -> Option<Arc<Image>> {
+        let from = self.unread.partition_point(|r| r.0 < broker);
+        self.unread
+            .drain(from..from + usize::from(records))
+            .next_back()
+            .map(|r| r.1)
     }
 
     /// Removes the messages for which `doomed` holds and returns them.
@@ -140,10 +166,14 @@ impl Network {
         if !self.messages.iter().any(&doomed) {
             return Vec::new();
         }
-        let (gone, kept) = std::mem::take(&mut self.messages)
-            .into_iter()
-            .partition(doomed);
-        self.messages = kept;
+        let mut gone = Vec::new();
+        self.messages.retain(|m| {
+            let dead = doomed(m);
+            if dead {
+                gone.push(m.clone());
+            }
+            !dead
+        });
         gone
     }
 }

@@ -7,6 +7,8 @@ use klog_trace::trace::Bounds;
 use klog_trace::view::{Life, Role};
 use klog_trace::{Action, BrokerView, EpochStart, Ghost, Record, World};
 
+use smallvec::SmallVec;
+
 use crate::broker::{epoch_of, leader};
 use crate::network::Network;
 use crate::node::NodeState;
@@ -56,7 +58,7 @@ impl Budgets {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Row {
     /// The controller, the brokers from 1 on, the clients.
-    pub nodes: Vec<Arc<NodeState>>,
+    pub nodes: SmallVec<[Arc<NodeState>; 5]>,
     /// What is in flight.
     pub network: Network,
     /// What may still go wrong.

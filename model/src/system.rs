@@ -14,6 +14,7 @@ use klog_trace::view::Life;
 use klog_trace::{
     Action, BrokerView, ClientAnswer, ControllerView, Envelope, Ghost, Image, Message,
 };
+use smallvec::SmallVec;
 use stateright::actor::{Actor, Command, Out};
 
 use crate::broker::epoch_of;
@@ -102,8 +103,8 @@ impl System {
     /// The one initial state.
     pub fn initial(&self) -> Row {
         let mut row = Row {
-            nodes: Vec::new(),
-            network: Network::new(self.bounds.brokers),
+            nodes: SmallVec::new(),
+            network: Network::default(),
             budgets: Budgets::of(&self.bounds),
             ghost: Arc::new(Ghost::default()),
         };
@@ -138,7 +139,7 @@ impl System {
 
     fn enabled_up(&self, row: &Row, n: Node, broker: &BrokerView, actions: &mut Vec<Action>) {
         let budgets = &row.budgets;
-        let unread = row.network.metadata[usize::from(n) - 1].len() as u8;
+        let unread = row.network.unread(n) as u8;
         actions.extend((1..=unread).map(|records| Action::ApplyMetadata { broker: n, records }));
         if broker.leads().is_some() {
             if row.client().produced < self.bounds.records {
@@ -241,8 +242,7 @@ impl System {
                 self.deliver(outcome, controller, to, Connection::Open, kind);
             }
             Action::ApplyMetadata { broker, records } => {
-                let unread = &mut outcome.row.network.metadata[usize::from(broker) - 1];
-                let applied = unread.drain(..usize::from(records)).next_back();
+                let applied = outcome.row.network.read(broker, records);
                 let image = applied.expect("an enabled action applies at least one record");
                 self.react(outcome, broker, controller, Event::Metadata(image));
             }
@@ -358,7 +358,7 @@ impl System {
             Event::Metadata(image) => {
                 for n in 1..=self.bounds.brokers {
                     if outcome.row.is_reachable(n) && self.concerns(&outcome.row, n, &image) {
-                        outcome.row.network.metadata[usize::from(n) - 1].push(image.clone());
+                        outcome.row.network.publish(n, image.clone());
                         outcome.published_to.push(n);
                     }
                 }
@@ -494,7 +494,7 @@ impl Row {
 
     /// The leader epoch of the newest record this broker can apply, or has applied.
     fn last_published(&self, n: Node) -> Option<u8> {
-        let unread = self.network.metadata[usize::from(n) - 1].last();
+        let unread = self.network.newest_unread(n);
         unread
             .map(|i| i.leader_epoch)
             .or_else(|| epoch_of(&self.broker(n).role))

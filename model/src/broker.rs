@@ -27,13 +27,7 @@ pub fn initial(actor: &NodeActor, me: Node, out: &mut Sends) -> BrokerView {
         hw_checkpoint: 0,
         proposed_at: None,
     };
-    apply_metadata(
-        actor,
-        me,
-        &mut broker,
-        &crate::controller::initial(actor).image,
-        out,
-    );
+    apply_metadata(actor, me, &mut broker, &crate::controller::initial(actor).image, out);
     broker
 }
 
@@ -61,11 +55,7 @@ pub fn on_event(
         }
         Event::Restart { .. } => {
             let kept = broker.life == Life::Crashed;
-            let fate = if kept {
-                LogFate::Kept
-            } else {
-                LogFate::MaybeLost
-            };
+            let fate = if kept { LogFate::Kept } else { LogFate::MaybeLost };
             broker.life = Life::Up;
             // D1: the checkpoint is a hint and may be of a longer log.
             broker.hw = broker.hw_checkpoint.min(leo(broker));
@@ -86,40 +76,14 @@ fn on_message(
     out: &mut Sends,
 ) {
     match *message {
-        Message::Fetch {
-            epoch,
-            offset,
-            last_epoch,
-            broker_epoch,
-        } => {
-            let fetch = leader::Fetch {
-                epoch,
-                offset,
-                last_epoch,
-                broker_epoch,
-            };
+        Message::Fetch { epoch, offset, last_epoch, broker_epoch } => {
+            let fetch = leader::Fetch { epoch, offset, last_epoch, broker_epoch };
             let answer = leader::fetch(actor, me, broker, src, fetch, out);
             out.send(id(src), Event::Peer(answer.into()));
         }
-        Message::FetchAnswer {
-            of_epoch,
-            of_offset,
-            error,
-            hw,
-            ref records,
-            diverging,
-        } => {
-            let of = EpochStart {
-                epoch: of_epoch,
-                offset: of_offset,
-            };
-            let answer = follower::Answer {
-                of,
-                error,
-                hw,
-                records,
-                diverging,
-            };
+        Message::FetchAnswer { of_epoch, of_offset, error, hw, ref records, diverging } => {
+            let of = EpochStart { epoch: of_epoch, offset: of_offset };
+            let answer = follower::Answer { of, error, hw, records, diverging };
             follower::fetch_answer(actor, broker, src, &answer, out);
         }
         Message::AlterPartitionAnswer {
@@ -184,16 +148,10 @@ pub fn leo(broker: &BrokerView) -> u8 {
 /// Cache rule `assign` (section 15): a new epoch begins at `offset`; entries that contradict it
 /// are dropped.
 fn assign(cache: &mut Vec<EpochStart>, epoch: u8, offset: u8) {
-    if cache
-        .last()
-        .is_some_and(|last| last.epoch == epoch && last.offset <= offset)
-    {
+    if cache.last().is_some_and(|last| last.epoch == epoch && last.offset <= offset) {
         return;
     }
-    while cache
-        .last()
-        .is_some_and(|e| e.epoch >= epoch || e.offset >= offset)
-    {
+    while cache.last().is_some_and(|e| e.epoch >= epoch || e.offset >= offset) {
         cache.pop();
     }
     cache.push(EpochStart { epoch, offset });

@@ -54,31 +54,11 @@ fn reports() -> Vec<(&'static str, &'static str, Protocol, &'static str)> {
     let broken = |fault| Protocol::klog_with(&[fault]);
     let old = || Protocol::by_name("kafka-0.10").expect("a rung of the ladder");
     vec![
-        (
-            "kip101-scenario-1",
-            "one-crash",
-            broken(Fault::TruncateToHw),
-            "committed-survives",
-        ),
-        (
-            "kip101-scenario-1-fork",
-            "one-crash",
-            broken(Fault::TruncateToHw),
-            "logs-match",
-        ),
+        ("kip101-scenario-1", "one-crash", broken(Fault::TruncateToHw), "committed-survives"),
+        ("kip101-scenario-1-fork", "one-crash", broken(Fault::TruncateToHw), "logs-match"),
         ("kip101-scenario-2", "both-lose-power", old(), "logs-match"),
-        (
-            "kip279-a-b-a",
-            "fast-failover",
-            broken(Fault::EpochLookupExact),
-            "logs-match",
-        ),
-        (
-            "hw-under-min-isr",
-            "under-min-isr",
-            broken(Fault::HwUnderMinIsr),
-            "committed-survives",
-        ),
+        ("kip279-a-b-a", "fast-failover", broken(Fault::EpochLookupExact), "logs-match"),
+        ("hw-under-min-isr", "under-min-isr", broken(Fault::HwUnderMinIsr), "committed-survives"),
         (
             "unclean-counts-as-clean",
             "power-loss",
@@ -102,13 +82,7 @@ pub fn catalogue() -> Vec<Wanted> {
         wanted.extend(both(name, scenario, &protocol, row, &PathOf::Search));
     }
     for (name, protocol, row, bounds, script) in scripts::scripts() {
-        wanted.extend(both(
-            name,
-            "script",
-            &protocol,
-            row,
-            &PathOf::Script(bounds, script),
-        ));
+        wanted.extend(both(name, "script", &protocol, row, &PathOf::Script(bounds, script)));
     }
     for scenario in scenario::scenarios() {
         for witness in scenario.witnesses {
@@ -141,10 +115,7 @@ fn both(
         row,
         rules,
     };
-    [
-        under(Under::Own, name.to_owned()),
-        under(Under::Correct, format!("{name}-corrected")),
-    ]
+    [under(Under::Own, name.to_owned()), under(Under::Correct, format!("{name}-corrected"))]
 }
 
 impl Wanted {
@@ -171,11 +142,7 @@ impl Wanted {
             (Under::Own, false) => "violated",
             (Under::Correct, false) => "holds",
         };
-        let purpose = Purpose {
-            scenario: self.scenario,
-            property: self.row,
-            verdict,
-        };
+        let purpose = Purpose { scenario: self.scenario, property: self.row, verdict };
         let system = System::new(self.protocol.clone(), bounds);
         Some(match self.rules {
             Under::Own => record(&system, &path, &purpose),

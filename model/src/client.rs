@@ -3,8 +3,6 @@
 //! A produce and its answer travel at once: a request still under way is one not yet made, and
 //! to judge an answer when it is sent is stricter than when it arrives.
 
-use stateright::actor::Id;
-
 use crate::node::{Event, Sends, id};
 
 /// What the clients remember.
@@ -16,18 +14,11 @@ pub struct Client {
 
 impl Client {
     /// Reacts to the environment's wish to produce, or to an answer.
-    pub fn on_event(&mut self, _me: Id, event: Event, out: &mut Sends) {
-        match event {
+    pub fn on_event(&mut self, event: &Event, out: &mut Sends) {
+        match *event {
             Event::Produce { to, acks, .. } => {
                 self.produced += 1;
-                out.send(
-                    id(to),
-                    Event::Produce {
-                        to,
-                        acks,
-                        value: self.produced,
-                    },
-                );
+                out.send(id(to), Event::Produce { to, acks, value: self.produced });
             }
             // Refused before the append: the value is free for the next try.
             Event::Answer(answer) if answer.offset.is_none() && answer.value == self.produced => {

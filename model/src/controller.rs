@@ -26,12 +26,7 @@ pub fn initial(actor: &NodeActor) -> ControllerView {
             partition_epoch: 0,
             isr: all.clone().collect(),
             elr: Vec::new(),
-            brokers: all
-                .map(|epoch| BrokerState {
-                    epoch,
-                    state: Session::Active,
-                })
-                .collect(),
+            brokers: all.map(|epoch| BrokerState { epoch, state: Session::Active }).collect(),
         },
         last_broker_epoch: actor.brokers,
     }
@@ -47,21 +42,12 @@ pub fn on_event(
 ) {
     match event {
         Event::Peer(message) => {
-            let Message::AlterPartition {
-                broker_epoch,
-                leader_epoch,
-                partition_epoch,
-                ref isr,
-            } = *message
+            let Message::AlterPartition { broker_epoch, leader_epoch, partition_epoch, ref isr } =
+                *message
             else {
                 unreachable!("the controller is only asked")
             };
-            let proposal = Proposal {
-                broker_epoch,
-                leader_epoch,
-                partition_epoch,
-                isr,
-            };
+            let proposal = Proposal { broker_epoch, leader_epoch, partition_epoch, isr };
             alter_partition(actor, k, src, &proposal, out);
         }
         Event::Register(fate) => register(actor, k, src, fate, out),
@@ -126,11 +112,7 @@ fn change(
     let leads_on = before.leader.is_some_and(|l| valid(&k.image, l));
     if elect == Elect::Always || !leads_on {
         let candidates = (1..=actor.brokers).filter(|b| valid(&k.image, *b));
-        k.image.leader = if leads_on {
-            before.leader
-        } else {
-            candidates.min()
-        };
+        k.image.leader = if leads_on { before.leader } else { candidates.min() };
         if k.image.leader != before.leader || elect == Elect::Always {
             k.image.leader_epoch += 1;
         }
@@ -146,11 +128,7 @@ fn change(
 
 /// O1: who may lead.
 fn valid(image: &Image, broker: Node) -> bool {
-    let eligible = if image.isr.is_empty() {
-        &image.elr
-    } else {
-        &image.isr
-    };
+    let eligible = if image.isr.is_empty() { &image.elr } else { &image.isr };
     eligible.contains(&broker) && image.brokers[usize::from(broker) - 1].state == Session::Active
 }
 
@@ -226,16 +204,8 @@ fn alter_partition(
         of_partition_epoch: proposal.partition_epoch,
         error,
         leader_epoch: if error == 0 { k.image.leader_epoch } else { 0 },
-        partition_epoch: if error == 0 {
-            k.image.partition_epoch
-        } else {
-            0
-        },
-        isr: if error == 0 {
-            k.image.isr.clone()
-        } else {
-            Vec::new()
-        },
+        partition_epoch: if error == 0 { k.image.partition_epoch } else { 0 },
+        isr: if error == 0 { k.image.isr.clone() } else { Vec::new() },
     };
     out.send(id(src), Event::Peer(answer.into()));
 }

@@ -62,6 +62,7 @@ impl Fault {
     }
 
     /// What there is to say of it.
+    #[expect(clippy::too_many_lines, reason = "a table: one row after another")]
     pub fn info(self) -> FaultInfo {
         match self {
             Self::TruncateToHw => FaultInfo {
@@ -134,16 +135,10 @@ impl Fault {
 fn epoch_end_exact(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart> {
     let latest = cache.last()?.epoch;
     if asked >= latest {
-        return (asked == latest).then_some(EpochStart {
-            epoch: asked,
-            offset: leo,
-        });
+        return (asked == latest).then_some(EpochStart { epoch: asked, offset: leo });
     }
     let next = cache.iter().find(|e| e.epoch > asked)?;
-    Some(EpochStart {
-        epoch: asked,
-        offset: next.offset,
-    })
+    Some(EpochStart { epoch: asked, offset: next.offset })
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod network;
 pub mod node;
 pub mod protocol;
 pub mod record;
+mod reduce;
 pub mod report;
 pub mod row;
 pub mod rules;

@@ -23,11 +23,7 @@ pub struct InFlight {
 impl InFlight {
     /// The message with its ends, as traces show it.
     pub fn envelope(&self) -> Envelope {
-        Envelope {
-            from: self.from,
-            to: self.to,
-            message: Arc::clone(&self.message),
-        }
+        Envelope { from: self.from, to: self.to, message: Arc::clone(&self.message) }
     }
 
     fn channel(&self) -> (Node, Node, Connection, Kind) {
@@ -83,25 +79,14 @@ impl Network {
     pub fn heads(&self) -> impl Iterator<Item = &InFlight> {
         let first =
             |i: usize| i == 0 || self.messages[i - 1].channel() != self.messages[i].channel();
-        self.messages
-            .iter()
-            .enumerate()
-            .filter(move |(i, _)| first(*i))
-            .map(|(_, m)| m)
+        self.messages.iter().enumerate().filter(move |(i, _)| first(*i)).map(|(_, m)| m)
     }
 
     /// Puts a message at the end of its channel.
     pub fn send(&mut self, from: Node, to: Node, message: Arc<Message>) {
         let connection = Connection::Open;
-        let message = InFlight {
-            from,
-            to,
-            connection,
-            message,
-        };
-        let at = self
-            .messages
-            .partition_point(|m| m.channel() <= message.channel());
+        let message = InFlight { from, to, connection, message };
+        let at = self.messages.partition_point(|m| m.channel() <= message.channel());
         self.messages.insert(at, message);
     }
 
@@ -139,11 +124,7 @@ impl Network {
 
     /// The newest metadata record that this broker has not applied.
     pub fn newest_unread(&self, broker: Node) -> Option<&Image> {
-        self.unread
-            .iter()
-            .rev()
-            .find(|r| r.0 == broker)
-            .map(|r| &*r.1)
+        self.unread.iter().rev().find(|r| r.0 == broker).map(|r| &*r.1)
     }
 
     /// One more metadata record for this broker.
@@ -155,10 +136,7 @@ impl Network {
     /// Takes this many of the broker's unread records and returns the newest of them.
     pub fn read(&mut self, broker: Node, records: u8) -> Option<Arc<Image>> {
         let from = self.unread.partition_point(|r| r.0 < broker);
-        self.unread
-            .drain(from..from + usize::from(records))
-            .next_back()
-            .map(|r| r.1)
+        self.unread.drain(from..from + usize::from(records)).next_back().map(|r| r.1)
     }
 
     /// Removes the messages for which `doomed` holds and returns them.

@@ -15,10 +15,7 @@ use crate::rules::{LogFate, Rules};
 use crate::{broker, client, controller};
 
 /// What reaches an actor: a message of a peer, or an event of its environment.
-#[expect(
-    missing_docs,
-    reason = "the fields are said in their variant's sentence"
-)]
+#[expect(missing_docs, reason = "the fields are said in their variant's sentence")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A message between nodes.
@@ -115,7 +112,7 @@ impl Actor for NodeActor {
         match state.to_mut() {
             NodeState::Controller(k) => controller::on_event(self, k, node(src), event, out),
             NodeState::Broker(b) => broker::on_event(self, node(me), b, node(src), event, out),
-            NodeState::Client(c) => c.on_event(id(self.brokers + 1), event, out),
+            NodeState::Client(c) => c.on_event(&event, out),
         }
     }
 }

@@ -60,26 +60,17 @@ impl Protocol {
     /// The rung with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         let (name, _, faults) = LADDER.into_iter().find(|rung| rung.0 == name)?;
-        Some(Self {
-            name: name.into(),
-            faults: faults.to_vec(),
-        })
+        Some(Self { name: name.into(), faults: faults.to_vec() })
     }
 
     /// The correct protocol.
     pub fn klog() -> Self {
-        Self {
-            name: "klog".into(),
-            faults: Vec::new(),
-        }
+        Self { name: "klog".into(), faults: Vec::new() }
     }
 
     /// The correct protocol with these rules broken.
     pub fn klog_with(faults: &[Fault]) -> Self {
-        Self {
-            name: "klog".into(),
-            faults: faults.to_vec(),
-        }
+        Self { name: "klog".into(), faults: faults.to_vec() }
     }
 
     /// Its decisions.
@@ -93,9 +84,6 @@ impl Protocol {
 
     /// The names of its faults.
     pub fn fault_names(&self) -> Vec<String> {
-        self.faults
-            .iter()
-            .map(|f| f.info().name.to_owned())
-            .collect()
+        self.faults.iter().map(|f| f.info().name.to_owned()).collect()
     }
 }

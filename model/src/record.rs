@@ -8,6 +8,7 @@ use klog_trace::diff::{Difference, diff};
 use klog_trace::trace::{Discarded, Divergence, Expect, FORMAT, Header, Start, VERSION, fnv1a};
 use klog_trace::{Action, Step, Trace};
 
+use crate::network::InFlight;
 use crate::protocol::Protocol;
 use crate::row::Row;
 use crate::system::{Outcome, System};
@@ -30,7 +31,7 @@ pub fn record(system: &System, path: &[Action], purpose: &Purpose<'_>) -> Trace 
     let mut steps = Vec::new();
     let mut row = start.clone();
     for action in path {
-        let outcome = system.step(&row, action);
+        let outcome = system.step(&row, *action);
         steps.push(step_of(system, steps.len() + 1, &row, *action, &outcome));
         row = outcome.row;
     }
@@ -38,14 +39,7 @@ pub fn record(system: &System, path: &[Action], purpose: &Purpose<'_>) -> Trace 
         Some(divergence) => Expect::Diverge(divergence),
         None => Expect::Conform,
     };
-    assemble(
-        system,
-        purpose,
-        expect,
-        Vec::new(),
-        start_of(system, &start),
-        steps,
-    )
+    assemble(system, purpose, expect, Vec::new(), start_of(system, &start), steps)
 }
 
 /// The trace of the same script under the correct protocol. Actions of the script that are not
@@ -58,7 +52,7 @@ pub fn record_corrected(system: &System, path: &[Action], purpose: &Purpose<'_>)
         let mut enabled = Vec::new();
         correct.enabled(&row, &mut enabled);
         if enabled.contains(action) {
-            row = correct.step(&row, action).row;
+            row = correct.step(&row, *action).row;
             taken.push(*action);
         } else {
             skipped.push(*action);
@@ -91,11 +85,7 @@ fn assemble(
         steps: steps.len(),
         fingerprint: String::new(),
     };
-    let mut trace = Trace {
-        header,
-        start,
-        steps,
-    };
+    let mut trace = Trace { header, start, steps };
     let text = trace.to_text();
     let body = text.split_once('\n').map_or("", |(_, body)| body);
     trace.header.fingerprint = format!("{:016x}", fnv1a(body));
@@ -104,16 +94,9 @@ fn assemble(
 
 fn start_of(system: &System, row: &Row) -> Start {
     Start {
-        brokers: brokers(system)
-            .map(|n| (n, row.broker(n).clone()))
-            .collect(),
+        brokers: brokers(system).map(|n| (n, row.broker(n).clone())).collect(),
         controller: row.controller().clone(),
-        in_flight: row
-            .network
-            .messages()
-            .iter()
-            .map(|m| m.envelope())
-            .collect(),
+        in_flight: row.network.messages().iter().map(InFlight::envelope).collect(),
     }
 }
 
@@ -131,18 +114,13 @@ fn step_of(system: &System, step: usize, before: &Row, action: Action, after: &O
     Step {
         step,
         action,
-        brokers: changed
-            .map(|n| (n, row.broker(n).clone()))
-            .collect::<BTreeMap<_, _>>(),
+        brokers: changed.map(|n| (n, row.broker(n).clone())).collect::<BTreeMap<_, _>>(),
         controller: (before.controller() != row.controller()).then(|| row.controller().clone()),
         sent: after.sent.clone(),
         discarded: after
             .discarded
             .iter()
-            .map(|m| Discarded {
-                connection: m.connection,
-                envelope: m.envelope(),
-            })
+            .map(|m| Discarded { connection: m.connection, envelope: m.envelope() })
             .collect(),
         idle: after.idle,
         published_to: after.published_to.clone(),
@@ -157,17 +135,11 @@ pub fn diverges_at(system: &System, path: &[Action]) -> Option<Divergence> {
     let correct = System::new(Protocol::klog(), system.bounds.clone());
     let (mut faulty_row, mut correct_row) = (system.initial(), correct.initial());
     for (index, action) in path.iter().enumerate() {
-        let faulty = system.step(&faulty_row, action);
-        let right = correct.step(&correct_row, action);
+        let faulty = system.step(&faulty_row, *action);
+        let right = correct.step(&correct_row, *action);
         if let Some((node, d)) = first_difference(system, &faulty, &right) {
             let Difference { field, left, right } = d;
-            return Some(Divergence {
-                step: index + 1,
-                node,
-                field,
-                faulty: left,
-                correct: right,
-            });
+            return Some(Divergence { step: index + 1, node, field, faulty: left, correct: right });
         }
         (faulty_row, correct_row) = (faulty.row, right.row);
     }
@@ -184,9 +156,7 @@ fn first_difference(
     let first = |mut rows: Vec<Difference>| (!rows.is_empty()).then(|| rows.remove(0));
     let broker = brokers(system).find_map(|n| {
         let (a, b) = (faulty.row.broker(n), right.row.broker(n));
-        (a != b)
-            .then(|| first(diff(a, b)).map(|d| (n, d)))
-            .flatten()
+        (a != b).then(|| first(diff(a, b)).map(|d| (n, d))).flatten()
     });
     let controller = || {
         let rows = diff(faulty.row.controller(), right.row.controller());
@@ -195,11 +165,7 @@ fn first_difference(
     let sent = || {
         let named = |mut d: Difference| {
             d.field = format!("sent{}", d.field);
-            let sender = faulty
-                .sent
-                .first()
-                .or(right.sent.first())
-                .map_or(CONTROLLER, |e| e.from);
+            let sender = faulty.sent.first().or(right.sent.first()).map_or(CONTROLLER, |e| e.from);
             (sender, d)
         };
         first(diff(&faulty.sent, &right.sent)).map(named)

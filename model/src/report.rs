@@ -44,19 +44,11 @@ impl Expectation {
         match goal {
             Goal::Violate(property) => {
                 let steps = self.violated.iter().find(|v| v.0 == property).map(|v| v.1);
-                Some((
-                    if steps.is_some() {
-                        Outcome::Violated
-                    } else {
-                        Outcome::Holds
-                    },
-                    steps,
-                ))
+                Some((if steps.is_some() { Outcome::Violated } else { Outcome::Holds }, steps))
             }
-            Goal::Witness(witness) => self
-                .witnesses
-                .contains(&witness)
-                .then_some((Outcome::Witnessed, None)),
+            Goal::Witness(witness) => {
+                self.witnesses.contains(&witness).then_some((Outcome::Witnessed, None))
+            }
             Goal::Explore => None,
         }
     }
@@ -167,10 +159,7 @@ fn rows(
     counters: &Counters,
     bound: Option<Bound>,
 ) -> Vec<Row> {
-    let bits = (
-        counters.violated.load(Relaxed),
-        counters.witnessed.load(Relaxed),
-    );
+    let bits = (counters.violated.load(Relaxed), counters.witnessed.load(Relaxed));
     let goals = Goal::every_row();
     goals
         .map(|goal| {
@@ -219,17 +208,14 @@ fn assemble(
     started: Instant,
 ) -> Report {
     let count = |i: usize| counters.actions[i].load(Relaxed);
+    #[expect(clippy::cast_precision_loss, reason = "a bound on a probability")]
     let unique = found.unique as f64;
     Report {
         scenario: job.scenario.clone(),
         protocol: job.protocol.name.clone(),
         faults: job.protocol.fault_names(),
         bounds: job.bounds.clone(),
-        verdict: if found.bound.is_some() {
-            "bounded"
-        } else {
-            "exhausted"
-        },
+        verdict: if found.bound.is_some() { "bounded" } else { "exhausted" },
         bounded_by: found.bound.map(Bound::name),
         generated: found.generated,
         unique: found.unique,
@@ -237,11 +223,7 @@ fn assemble(
         seconds: started.elapsed().as_secs_f64(),
         peak_rss_bytes: peak_rss_bytes(),
         properties,
-        actions: Action::KINDS
-            .iter()
-            .enumerate()
-            .map(|(i, kind)| (*kind, count(i)))
-            .collect(),
+        actions: Action::KINDS.iter().enumerate().map(|(i, kind)| (*kind, count(i))).collect(),
         boundary_cut: counters.cut.load(Relaxed),
         outside_claim: counters.outside_claim.load(Relaxed),
         collision_probability: unique * unique / 2f64.powi(65),
@@ -275,9 +257,7 @@ impl Report {
 
     /// The violated rows, in the order of the properties.
     pub fn violated(&self) -> impl Iterator<Item = &Row> {
-        self.properties
-            .iter()
-            .filter(|r| r.result == Outcome::Violated)
+        self.properties.iter().filter(|r| r.result == Outcome::Violated)
     }
 }
 

@@ -41,7 +41,7 @@ impl Budgets {
     }
 
     /// Takes a perturbation from its budget; healing takes nothing.
-    pub fn spend(&mut self, action: &Action) {
+    pub fn spend(&mut self, action: Action) {
         let budget = match action {
             Action::Move { .. } => &mut self.moves,
             Action::Crash { .. } => &mut self.crashes,

@@ -164,21 +164,11 @@ fn diverging(leader: LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option
 pub(crate) fn epoch_end(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart> {
     let latest = cache.last()?.epoch;
     if asked >= latest {
-        return (asked == latest).then_some(EpochStart {
-            epoch: asked,
-            offset: leo,
-        });
+        return (asked == latest).then_some(EpochStart { epoch: asked, offset: leo });
     }
     let next = cache.iter().position(|e| e.epoch > asked)?;
-    let epoch = if next == 0 {
-        asked
-    } else {
-        cache[next - 1].epoch
-    };
-    Some(EpochStart {
-        epoch,
-        offset: cache[next].offset,
-    })
+    let epoch = if next == 0 { asked } else { cache[next - 1].epoch };
+    Some(EpochStart { epoch, offset: cache[next].offset })
 }
 
 /// M4: no cut when a broker becomes a follower; the first answer decides.
@@ -240,11 +230,7 @@ fn hw_may_move(isr: usize, min_isr: u8) -> bool {
 
 /// V3: success needs a maximal ISR of the minimum size.
 fn verdict(maximal: usize, min_isr: u8) -> i16 {
-    if maximal >= usize::from(min_isr) {
-        0
-    } else {
-        NOT_ENOUGH_REPLICAS_AFTER_APPEND
-    }
+    if maximal >= usize::from(min_isr) { 0 } else { NOT_ENOUGH_REPLICAS_AFTER_APPEND }
 }
 
 /// klog: a broker that lost nothing written keeps its place in ISR and ELR; one that may have
@@ -253,6 +239,7 @@ fn keeps_place(log: LogFate) -> bool {
     log == LogFate::Kept
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a protocol without an ELR has none")]
 /// Z1, Z2 (KIP-966): under the minimum, whoever left the ISR without losing its log stays
 /// eligible, since nothing is committed without it.
 fn eligible_after(change: IsrChange<'_>) -> Option<Vec<Node>> {

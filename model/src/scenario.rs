@@ -36,6 +36,7 @@ const PLAIN: Bounds = Bounds {
 };
 
 /// Every scenario.
+#[expect(clippy::too_many_lines, reason = "a table: one row after another")]
 pub fn scenarios() -> Vec<Scenario> {
     use Witness::{
         Diverging, Error19, Error20, Fenced, IsrExpanded, IsrShrunk, LagOfOneRound, Truncation,
@@ -46,77 +47,38 @@ pub fn scenarios() -> Vec<Scenario> {
         Scenario {
             name: "one-crash",
             sentence: "a process dies and the leadership moves once: KIP-101, scenario 1",
-            bounds: Bounds {
-                acks: all(),
-                moves: 1,
-                crashes: 1,
-                ..PLAIN
-            },
-            witnesses: &[
-                LagOfOneRound,
-                Truncation,
-                Diverging,
-                IsrShrunk,
-                IsrExpanded,
-                Fenced,
-            ],
+            bounds: Bounds { acks: all(), moves: 1, crashes: 1, ..PLAIN },
+            witnesses: &[LagOfOneRound, Truncation, Diverging, IsrShrunk, IsrExpanded, Fenced],
         },
         Scenario {
             name: "both-lose-power",
             sentence: "both machines lose power, one of them a committed record: KIP-101, \
                        scenario 2",
-            bounds: Bounds {
-                min_isr: 2,
-                acks: vec![Acks::Leader],
-                power_losses: 2,
-                ..PLAIN
-            },
+            bounds: Bounds { min_isr: 2, acks: vec![Acks::Leader], power_losses: 2, ..PLAIN },
             witnesses: &[LagOfOneRound, IsrShrunk],
         },
         Scenario {
             name: "fast-failover",
             sentence: "the leadership moves away and back before anyone notices: KIP-279",
-            bounds: Bounds {
-                acks: all(),
-                moves: 2,
-                ..PLAIN
-            },
+            bounds: Bounds { acks: all(), moves: 2, ..PLAIN },
             witnesses: &[LagOfOneRound, Truncation, Diverging],
         },
         Scenario {
             name: "lag",
             sentence: "followers lag, leave the ISR and come back; the minimum is two",
-            bounds: Bounds {
-                min_isr: 2,
-                acks: both(),
-                lag_checks: 1,
-                moves: 1,
-                ..PLAIN
-            },
+            bounds: Bounds { min_isr: 2, acks: both(), lag_checks: 1, moves: 1, ..PLAIN },
             witnesses: &[LagOfOneRound, Error19, Error20, IsrShrunk, IsrExpanded],
         },
         Scenario {
             name: "under-min-isr",
             sentence: "a process dies, a follower lags, and acks=1 writes go on",
-            bounds: Bounds {
-                min_isr: 2,
-                acks: both(),
-                lag_checks: 1,
-                crashes: 1,
-                ..PLAIN
-            },
+            bounds: Bounds { min_isr: 2, acks: both(), lag_checks: 1, crashes: 1, ..PLAIN },
             witnesses: &[LagOfOneRound, Error19, IsrShrunk, IsrExpanded],
         },
         Scenario {
             name: "power-loss",
             sentence: "a machine loses power with an unflushed log end, and the leadership moves",
-            bounds: Bounds {
-                min_isr: 2,
-                acks: all(),
-                power_losses: 1,
-                moves: 1,
-                ..PLAIN
-            },
+            bounds: Bounds { min_isr: 2, acks: all(), power_losses: 1, moves: 1, ..PLAIN },
             witnesses: &[LagOfOneRound, Error19, IsrShrunk, IsrExpanded, Fenced],
         },
         Scenario {
@@ -135,45 +97,20 @@ pub fn scenarios() -> Vec<Scenario> {
         Scenario {
             name: "zombie",
             sentence: "three brokers, and a fetch of an old reign is still under way",
-            bounds: Bounds {
-                brokers: 3,
-                acks: all(),
-                moves: 2,
-                ..PLAIN
-            },
+            bounds: Bounds { brokers: 3, acks: all(), moves: 2, ..PLAIN },
             witnesses: &[LagOfOneRound, Truncation, Diverging],
         },
         Scenario {
             name: "stale-fetch",
             sentence: "three brokers, and the leadership moves three times past an old fetch",
-            bounds: Bounds {
-                brokers: 3,
-                records: 1,
-                acks: all(),
-                moves: 3,
-                ..PLAIN
-            },
+            bounds: Bounds { brokers: 3, records: 1, acks: all(), moves: 3, ..PLAIN },
             witnesses: &[LagOfOneRound, Truncation, Diverging],
         },
         Scenario {
             name: "three-brokers",
             sentence: "three brokers, two records, three leader epochs, one crash, minimum two",
-            bounds: Bounds {
-                brokers: 3,
-                min_isr: 2,
-                acks: all(),
-                moves: 1,
-                crashes: 1,
-                ..PLAIN
-            },
-            witnesses: &[
-                LagOfOneRound,
-                Truncation,
-                Diverging,
-                IsrShrunk,
-                IsrExpanded,
-                Fenced,
-            ],
+            bounds: Bounds { brokers: 3, min_isr: 2, acks: all(), moves: 1, crashes: 1, ..PLAIN },
+            witnesses: &[LagOfOneRound, Truncation, Diverging, IsrShrunk, IsrExpanded, Fenced],
         },
     ]
 }
@@ -210,11 +147,7 @@ impl Expected {
             only: self.only.map(Property::id),
             expected: Some(Expectation {
                 violated: self.violated.clone(),
-                witnesses: if klog {
-                    scenario.witnesses.to_vec()
-                } else {
-                    Vec::new()
-                },
+                witnesses: if klog { scenario.witnesses.to_vec() } else { Vec::new() },
             }),
         }
     }
@@ -222,22 +155,12 @@ impl Expected {
 
 fn rung(scenario: &'static str, name: &str, violated: &[(Property, usize)]) -> Expected {
     let protocol = Protocol::by_name(name).expect("a rung of the ladder");
-    Expected {
-        scenario,
-        protocol,
-        violated: violated.to_vec(),
-        only: None,
-    }
+    Expected { scenario, protocol, violated: violated.to_vec(), only: None }
 }
 
 fn fault(scenario: &'static str, fault: Fault, violated: &[(Property, usize)]) -> Expected {
     let protocol = Protocol::klog_with(&[fault]);
-    Expected {
-        scenario,
-        protocol,
-        violated: violated.to_vec(),
-        only: None,
-    }
+    Expected { scenario, protocol, violated: violated.to_vec(), only: None }
 }
 
 /// The standard suite: what `check` runs without arguments. The lengths are golden: each is
@@ -248,12 +171,7 @@ pub fn suite() -> Vec<Expected> {
         rung(
             "one-crash",
             "kafka-0.10",
-            &[
-                (CommittedSurvives, 9),
-                (LogsMatch, 12),
-                (ConsistentRead, 12),
-                (EpochsOrdered, 18),
-            ],
+            &[(CommittedSurvives, 9), (LogsMatch, 12), (ConsistentRead, 12), (EpochsOrdered, 18)],
         ),
         rung("one-crash", "klog", &[]),
         rung(
@@ -286,11 +204,7 @@ pub fn suite() -> Vec<Expected> {
             &[(CommittedSurvives, 7), (ConsistentRead, 14)],
         ),
         rung("power-loss", "klog", &[]),
-        fault(
-            "last-replica",
-            Fault::LastReplicaStanding,
-            &[(CommittedSurvives, 11)],
-        ),
+        fault("last-replica", Fault::LastReplicaStanding, &[(CommittedSurvives, 11)]),
         rung("last-replica", "klog", &[]),
         rung("three-brokers", "klog", &[]),
     ]

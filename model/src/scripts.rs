@@ -26,10 +26,7 @@ const TWO_BROKERS: Bounds = Bounds {
 
 /// Every script.
 pub fn scripts() -> Vec<Script> {
-    let bounds = || Bounds {
-        acks: vec![Acks::Leader, Acks::All],
-        ..TWO_BROKERS
-    };
+    let bounds = || Bounds { acks: vec![Acks::Leader, Acks::All], ..TWO_BROKERS };
     vec![
         (
             "kip101-scenario-1-as-told",
@@ -42,10 +39,7 @@ pub fn scripts() -> Vec<Script> {
             "kip101-scenario-2-as-told",
             Protocol::by_name("kafka-0.10").expect("a rung of the ladder"),
             Property::LogsMatch.id(),
-            Bounds {
-                min_isr: 2,
-                ..bounds()
-            },
+            Bounds { min_isr: 2, ..bounds() },
             kip101_scenario_2(),
         ),
         (
@@ -63,11 +57,7 @@ fn produce(broker: u8, acks: Acks) -> Action {
 }
 
 fn fetch(from: u8, to: u8) -> Action {
-    Action::DeliverFetch {
-        from,
-        to,
-        connection: Connection::Open,
-    }
+    Action::DeliverFetch { from, to, connection: Connection::Open }
 }
 
 fn answer(from: u8, to: u8) -> Action {

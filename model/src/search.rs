@@ -137,30 +137,17 @@ pub struct Found {
 impl Search {
     /// A search of `system` for `goal`.
     pub fn new(system: Arc<System>, goal: Goal, limits: Limits) -> Self {
-        Self {
-            system,
-            goal,
-            limits,
-            counters: Arc::default(),
-        }
+        Self { system, goal, limits, counters: Arc::default() }
     }
 
     /// Runs it, breadth first.
     pub fn run(self) -> Found {
         let counters = Arc::clone(&self.counters);
         let checker = self.checker().threads(1).spawn_bfs().join();
-        let path = checker
-            .discoveries()
-            .into_values()
-            .next()
-            .map(|p| p.into_actions());
+        let path = checker.discoveries().into_values().next().map(Path::into_actions);
         let stopped = counters.stopped.load(Relaxed);
         let limit = Bound::LIMITS.into_iter().find(|b| *b as u64 == stopped);
-        let bound = if path.is_some() {
-            Some(Bound::Goal)
-        } else {
-            limit
-        };
+        let bound = if path.is_some() { Some(Bound::Goal) } else { limit };
         Found {
             path,
             unique: checker.unique_state_count() as u64,
@@ -177,18 +164,21 @@ impl Search {
         if let (Goal::Witness(witness), Some(path)) = (self.goal, &mut path) {
             let mut row = self.system.initial();
             for action in path.iter() {
-                row = self.system.step(&row, action).row;
+                row = self.system.step(&row, *action).row;
             }
             path.extend(self.shows(&row, witness));
         }
         (found, path)
     }
 
-    fn explore(&self, row: &Row) {
-        let view = self.system.view(row);
+    fn count(&self, row: &Row) {
         if row.ghost.outside_claim(self.system.min_isr()) {
             self.counters.outside_claim.fetch_add(1, Relaxed);
         }
+    }
+
+    fn explore(&self, row: &Row) {
+        let view = self.system.view(row);
         let known = self.counters.violated.load(Relaxed);
         for (property, _, _) in &PROPERTIES {
             let bit = 1 << *property as u64;
@@ -198,10 +188,10 @@ impl Search {
         }
     }
 
-    fn look_for_witnesses(&self, before: &Row, action: &Action, outcome: &Outcome) {
+    fn look_for_witnesses(&self, before: &Row, action: Action, outcome: &Outcome) {
         let known = self.counters.witnessed.load(Relaxed);
         let (view, after) = (self.system.view(before), self.system.view(&outcome.row));
-        let seen = outcome.seen(&view, action, &after);
+        let seen = outcome.seen(&view, &action, &after);
         for (witness, _, _) in &WITNESSES {
             let bit = 1 << *witness as u64;
             if known & bit == 0 && witness.seen(&seen) {
@@ -215,7 +205,7 @@ impl Search {
         let mut actions = Vec::new();
         self.system.enabled(row, &mut actions);
         actions.into_iter().find(|action| {
-            let outcome = self.system.step(row, action);
+            let outcome = self.system.step(row, *action);
             let (view, after) = (self.system.view(row), self.system.view(&outcome.row));
             witness.seen(&outcome.seen(&view, action, &after))
         })
@@ -251,26 +241,18 @@ impl Model for Search {
     }
 
     fn next_state(&self, before: &Row, action: Action) -> Option<Row> {
-        let outcome = self.system.step(before, &action);
+        let outcome = self.system.step(before, action);
         self.counters.actions[action.kind_index()].fetch_add(1, Relaxed);
         if self.goal == Goal::Explore {
-            self.look_for_witnesses(before, &action, &outcome);
+            self.look_for_witnesses(before, action, &outcome);
         }
         // A step that changes nothing leads nowhere new.
         (outcome.row != *before).then_some(outcome.row)
     }
 
     fn as_svg(&self, path: Path<Row, Action>) -> Option<String> {
-        let purpose = Purpose {
-            scenario: "path",
-            property: "this path",
-            verdict: "shown",
-        };
-        Some(svg::sequence(&record(
-            &self.system,
-            &path.into_actions(),
-            &purpose,
-        )))
+        let purpose = Purpose { scenario: "path", property: "this path", verdict: "shown" };
+        Some(svg::sequence(&record(&self.system, &path.into_actions(), &purpose)))
     }
 
     fn format_action(&self, action: &Action) -> String {
@@ -280,11 +262,13 @@ impl Model for Search {
     fn properties(&self) -> Vec<stateright::Property<Self>> {
         vec![match self.goal {
             Goal::Explore => stateright::Property::sometimes("explored", |search, row| {
+                search.count(row);
                 search.explore(row);
                 false
             }),
             Goal::Violate(property) => {
                 stateright::Property::always(property.id(), |search, row| {
+                    search.count(row);
                     let Goal::Violate(property) = search.goal else {
                         return true;
                     };
@@ -293,6 +277,7 @@ impl Model for Search {
             }
             Goal::Witness(witness) => {
                 stateright::Property::sometimes(witness.id(), |search, row| {
+                    search.count(row);
                     let Goal::Witness(witness) = search.goal else {
                         return false;
                     };

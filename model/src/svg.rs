@@ -28,10 +28,7 @@ struct Sent {
 /// Draws a trace.
 pub fn sequence(trace: &Trace) -> String {
     let lanes = usize::from(trace.header.bounds.brokers) + 1;
-    let (width, height) = (
-        LEFT + lanes * LANE,
-        TOP + (trace.steps.len() + 1) * ROW + 30,
-    );
+    let (width, height) = (LEFT + lanes * LANE, TOP + (trace.steps.len() + 1) * ROW + 30);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" font-family=\"ui-monospace, monospace\" \
@@ -39,17 +36,10 @@ pub fn sequence(trace: &Trace) -> String {
          <rect width=\"{width}\" height=\"{height}\" class=\"page\"/>\n",
         escape(&title(trace))
     );
-    let _ = writeln!(
-        svg,
-        "<text x=\"16\" y=\"26\" class=\"title\">{}</text>",
-        escape(&title(trace))
-    );
+    let _ =
+        writeln!(svg, "<text x=\"16\" y=\"26\" class=\"title\">{}</text>", escape(&title(trace)));
     for lane in 0..lanes {
-        let name = if lane == 0 {
-            "controller".into()
-        } else {
-            format!("b{lane}")
-        };
+        let name = if lane == 0 { "controller".into() } else { format!("b{lane}") };
         let (x, bottom) = (x_of(lane as Node), height - 10);
         let _ = writeln!(
             svg,
@@ -63,13 +53,7 @@ pub fn sequence(trace: &Trace) -> String {
     }
     let last = trace.steps.len();
     for step in &trace.steps {
-        draw_step(
-            &mut svg,
-            &mut in_flight,
-            step,
-            step.step == last,
-            trace.header.verdict.as_str(),
-        );
+        draw_step(&mut svg, &mut in_flight, step, step.step == last, trace.header.verdict.as_str());
     }
     svg + "</svg>\n"
 }
@@ -98,29 +82,24 @@ fn y_of(row: usize) -> usize {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Where a step happens, and which channel it reads from.
-fn place(action: &Action) -> (Node, Option<(Node, Connection, Kind)>) {
-    match *action {
-        Action::DeliverFetch {
-            from,
-            to,
-            connection,
-        } => (to, Some((from, connection, Kind::Fetch))),
+fn place(action: Action) -> (Node, Option<(Node, Connection, Kind)>) {
+    match action {
+        Action::DeliverFetch { from, to, connection } => {
+            (to, Some((from, connection, Kind::Fetch)))
+        }
         Action::DeliverFetchAnswer { from, to } => {
             (to, Some((from, Connection::Open, Kind::FetchAnswer)))
         }
         Action::DeliverAlterPartition { from, connection } => {
             (CONTROLLER, Some((from, connection, Kind::AlterPartition)))
         }
-        Action::DeliverAlterPartitionAnswer { to } => (
-            to,
-            Some((CONTROLLER, Connection::Open, Kind::AlterPartitionAnswer)),
-        ),
+        Action::DeliverAlterPartitionAnswer { to } => {
+            (to, Some((CONTROLLER, Connection::Open, Kind::AlterPartitionAnswer)))
+        }
         Action::Produce { broker, .. }
         | Action::Verdict { broker }
         | Action::ApplyMetadata { broker, .. }
@@ -146,22 +125,11 @@ fn send(in_flight: &mut Vec<Sent>, envelope: &klog_trace::Envelope, row: usize) 
 
 fn label(message: &Message) -> String {
     match message {
-        Message::Fetch {
-            epoch,
-            offset,
-            last_epoch,
-            ..
-        } => {
+        Message::Fetch { epoch, offset, last_epoch, .. } => {
             let last = last_epoch.map_or("none".into(), |e| format!("e{e}"));
             format!("fetch @{offset} in e{epoch}, last {last}")
         }
-        Message::FetchAnswer {
-            error,
-            hw,
-            records,
-            diverging,
-            ..
-        } => match (error, diverging) {
+        Message::FetchAnswer { error, hw, records, diverging, .. } => match (error, diverging) {
             (0, Some(d)) => format!("diverging: e{} ends at {}", d.epoch, d.offset),
             (0, None) => format!("{} hw {hw}", text::log(records)),
             (error, _) => format!("error {error}"),
@@ -176,7 +144,7 @@ fn label(message: &Message) -> String {
 
 fn draw_step(svg: &mut String, in_flight: &mut Vec<Sent>, step: &Step, last: bool, verdict: &str) {
     let y = y_of(step.step);
-    let (node, reads) = place(&step.action);
+    let (node, reads) = place(step.action);
     let bad = last && verdict == "violated";
     let class = if bad { "bad" } else { "act" };
     let sentence = escape(&step.action.to_string());
@@ -190,9 +158,8 @@ fn draw_step(svg: &mut String, in_flight: &mut Vec<Sent>, step: &Step, last: boo
     );
     if let Some((from, connection, kind)) = reads {
         let channel = |s: &Sent| (s.from, s.to, s.connection, s.kind);
-        if let Some(at) = in_flight
-            .iter()
-            .position(|s| channel(s) == (from, node, connection, kind))
+        if let Some(at) =
+            in_flight.iter().position(|s| channel(s) == (from, node, connection, kind))
         {
             arrow(svg, &in_flight.remove(at), node, y);
         }
@@ -208,10 +175,7 @@ fn draw_step(svg: &mut String, in_flight: &mut Vec<Sent>, step: &Step, last: boo
     if let Action::Crash { broker } | Action::PowerLoss { broker, .. } = step.action {
         in_flight.retain(|s| s.to != broker);
         let requests = |k: Kind| matches!(k, Kind::Fetch | Kind::AlterPartition);
-        for sent in in_flight
-            .iter_mut()
-            .filter(|s| s.from == broker && requests(s.kind))
-        {
+        for sent in in_flight.iter_mut().filter(|s| s.from == broker && requests(s.kind)) {
             sent.connection = Connection::Broken;
         }
     }
@@ -223,11 +187,7 @@ fn draw_step(svg: &mut String, in_flight: &mut Vec<Sent>, step: &Step, last: boo
     }
     for (n, view) in &step.brokers {
         let (x, y) = (x_of(*n) + 8, y + 16);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{x}\" y=\"{y}\" class=\"log\">{}</text>",
-            state(view)
-        );
+        let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\" class=\"log\">{}</text>", state(view));
     }
 }
 

@@ -11,18 +11,15 @@ use klog_trace::action::{Connection, Node};
 use klog_trace::property::Seen;
 use klog_trace::trace::{Bounds, Interleaving};
 use klog_trace::view::Life;
-use klog_trace::{
-    Action, BrokerView, ClientAnswer, ControllerView, Envelope, Ghost, Image, Message,
-};
+use klog_trace::{Action, BrokerView, ClientAnswer, ControllerView, Envelope, Ghost};
 use smallvec::SmallVec;
 use stateright::actor::{Actor, Command, Out};
 
-use crate::broker::epoch_of;
 use crate::client::Client;
 use crate::network::{InFlight, Kind, Network};
 use crate::node::{Event, NodeActor, NodeState, id, node};
 use crate::protocol::Protocol;
-use crate::row::{Budgets, Row, RowView, newer_than};
+use crate::row::{Budgets, Row, RowView};
 
 /// A protocol within bounds.
 #[derive(Clone, Debug)]
@@ -31,7 +28,7 @@ pub struct System {
     pub protocol: Protocol,
     /// What bounds it.
     pub bounds: Bounds,
-    actor: NodeActor,
+    pub(crate) actor: NodeActor,
 }
 
 /// What one step did and made visible.
@@ -61,13 +58,7 @@ impl Outcome {
         action: &'a Action,
         after: &'a RowView<'a>,
     ) -> Seen<'a, RowView<'a>> {
-        Seen {
-            before,
-            action,
-            after,
-            sent: &self.sent,
-            answers: &self.answers,
-        }
+        Seen { before, action, after, sent: &self.sent, answers: &self.answers }
     }
 }
 
@@ -79,11 +70,7 @@ impl System {
             min_isr: bounds.min_isr.min(bounds.brokers),
             brokers: bounds.brokers,
         };
-        Self {
-            protocol,
-            bounds,
-            actor,
-        }
+        Self { protocol, bounds, actor }
     }
 
     /// The effective minimum size of the ISR.
@@ -93,11 +80,7 @@ impl System {
 
     /// A row with what properties ask of it.
     pub fn view<'a>(&'a self, row: &'a Row) -> RowView<'a> {
-        RowView {
-            row,
-            brokers: self.bounds.brokers,
-            min_isr: self.actor.min_isr,
-        }
+        RowView { row, brokers: self.bounds.brokers, min_isr: self.actor.min_isr }
     }
 
     /// The one initial state.
@@ -110,8 +93,7 @@ impl System {
         };
         for n in 0..=self.bounds.brokers + 1 {
             let mut out = Out::new();
-            row.nodes
-                .push(Arc::new(self.actor.on_start(id(n), &None, &mut out)));
+            row.nodes.push(Arc::new(self.actor.on_start(id(n), &None, &mut out)));
             for command in out {
                 if let Command::Send(to, Event::Peer(message)) = command {
                     row.network.send(n, node(to), message);
@@ -184,7 +166,7 @@ impl System {
     }
 
     /// Lets one enabled thing happen.
-    pub fn step(&self, before: &Row, action: &Action) -> Outcome {
+    pub fn step(&self, before: &Row, action: Action) -> Outcome {
         let mut outcome = Outcome {
             row: before.clone(),
             sent: Vec::new(),
@@ -196,11 +178,7 @@ impl System {
         };
         self.act(before, action, &mut outcome);
         if self.bounds.interleaving == Interleaving::Merged
-            && let Action::DeliverFetch {
-                from: follower,
-                to: leader,
-                ..
-            } = *action
+            && let Action::DeliverFetch { from: follower, to: leader, .. } = action
         {
             self.read_idle_answer(&mut outcome, leader, follower);
         }
@@ -212,23 +190,14 @@ impl System {
         outcome
     }
 
-    fn act(&self, before: &Row, action: &Action, outcome: &mut Outcome) {
+    fn act(&self, before: &Row, action: Action, outcome: &mut Outcome) {
         let controller = klog_trace::action::CONTROLLER;
-        match *action {
+        match action {
             Action::Produce { broker: to, acks } => {
                 let client = self.bounds.brokers + 1;
-                self.react(
-                    outcome,
-                    client,
-                    client,
-                    Event::Produce { to, acks, value: 0 },
-                );
+                self.react(outcome, client, client, Event::Produce { to, acks, value: 0 });
             }
-            Action::DeliverFetch {
-                from,
-                to,
-                connection,
-            } => {
+            Action::DeliverFetch { from, to, connection } => {
                 self.deliver(outcome, from, to, connection, Kind::Fetch);
             }
             Action::DeliverFetchAnswer { from, to } => {
@@ -278,44 +247,18 @@ impl System {
         self.react(outcome, broker, broker, event);
     }
 
-    fn deliver(&self, outcome: &mut Outcome, from: Node, to: Node, on: Connection, kind: Kind) {
+    pub(crate) fn deliver(
+        &self,
+        outcome: &mut Outcome,
+        from: Node,
+        to: Node,
+        on: Connection,
+        kind: Kind,
+    ) {
         let message = outcome.row.network.take(from, to, on, kind);
         let message = message.expect("an enabled action delivers a message");
         outcome.reader = on;
         self.react(outcome, to, from, Event::Peer(message));
-    }
-
-    /// Reads the answer of `leader` at once if it changes nothing at `follower` but lets it ask
-    /// again. Nothing else can tell the state in between from the one after: the follower waits
-    /// for this answer alone, and a fetch that is asked again can be read as late as anyone likes.
-    fn read_idle_answer(&self, outcome: &mut Outcome, leader: Node, follower: Node) {
-        let row = &outcome.row;
-        let answers = row.network.messages().iter().filter(|m| {
-            (m.from, m.to) == (leader, follower) && Kind::of(&m.message) == Kind::FetchAnswer
-        });
-        let answers: Vec<_> = answers.collect();
-        let [answer] = answers[..] else { return };
-        let state = &row.nodes[usize::from(follower)];
-        let mut after = Cow::Borrowed(&**state);
-        let mut out = Out::new();
-        let event = Event::Peer(Arc::clone(&answer.message));
-        self.actor
-            .on_msg(id(follower), &mut after, id(leader), event, &mut out);
-        if *after == **state && !out.is_empty() {
-            let on = Connection::Open;
-            self.deliver(outcome, leader, follower, on, Kind::FetchAnswer);
-            outcome.idle = Some(follower);
-        }
-    }
-
-    /// Whether a broker must be able to apply this record alone: the first it sees, a change of
-    /// leader, and whatever concerns a leader. To a follower any other record tells nothing it
-    /// acts on.
-    fn concerns(&self, row: &Row, n: Node, image: &Image) -> bool {
-        let before = row.last_published(n);
-        self.bounds.interleaving == Interleaving::Full
-            || image.leader == Some(n)
-            || before != Some(image.leader_epoch)
     }
 
     /// One actor reacts, and what it sends is put on its way.
@@ -323,8 +266,7 @@ impl System {
         let old = Arc::clone(&outcome.row.nodes[usize::from(me)]);
         let mut state = Cow::Borrowed(&*old);
         let mut out = Out::new();
-        self.actor
-            .on_msg(id(me), &mut state, id(src), event, &mut out);
+        self.actor.on_msg(id(me), &mut state, id(src), event, &mut out);
         if let Cow::Owned(new) = state
             && new != *old
         {
@@ -340,15 +282,9 @@ impl System {
     fn send(&self, outcome: &mut Outcome, from: Node, to: Node, event: Event) {
         match event {
             Event::Peer(message) => {
-                outcome.sent.push(Envelope {
-                    from,
-                    to,
-                    message: Arc::clone(&message),
-                });
-                let is_answer = matches!(
-                    Kind::of(&message),
-                    Kind::FetchAnswer | Kind::AlterPartitionAnswer
-                );
+                outcome.sent.push(Envelope { from, to, message: Arc::clone(&message) });
+                let is_answer =
+                    matches!(Kind::of(&message), Kind::FetchAnswer | Kind::AlterPartitionAnswer);
                 let unread = is_answer && outcome.reader == Connection::Broken;
                 if !unread && outcome.row.is_reachable(to) {
                     outcome.row.network.send(from, to, message);
@@ -373,7 +309,7 @@ impl System {
     }
 
     /// The ghost sees what the step shows.
-    fn remember(&self, before: &Row, action: &Action, outcome: &mut Outcome) {
+    fn remember(&self, before: &Row, action: Action, outcome: &mut Outcome) {
         let mut ghost = Arc::clone(&outcome.row.ghost);
         if matches!(action, Action::Verdict { .. }) {
             for answer in &outcome.answers {
@@ -391,45 +327,6 @@ impl System {
         }
         outcome.row.ghost = ghost;
     }
-
-    /// Whether no later state of the message's receiver acts on it, nor anyone on the answer.
-    /// Derived from the rules in force: where a fault takes a fence away, nothing is removed.
-    fn doomed(&self, nodes: &[Arc<NodeState>], m: &InFlight) -> bool {
-        let rules = &self.actor.rules;
-        match *m.message {
-            Message::Fetch { epoch, .. } => {
-                let newer = |n: Node| newer_than(broker_of(nodes, n), epoch);
-                let fenced = |mine| (rules.fence)(epoch, mine).is_some();
-                let nobody_waits = m.connection == Connection::Broken || newer(m.from).is_some();
-                nobody_waits && newer(m.to).is_some_and(fenced)
-            }
-            Message::FetchAnswer {
-                of_epoch,
-                of_offset,
-                ..
-            } => {
-                let of = klog_trace::EpochStart {
-                    epoch: of_epoch,
-                    offset: of_offset,
-                };
-                newer_than(broker_of(nodes, m.to), of_epoch).is_some_and(|mine| {
-                    let at_best = klog_trace::EpochStart {
-                        epoch: mine,
-                        offset: of_offset,
-                    };
-                    !(rules.answer_is_mine)(of, at_best)
-                })
-            }
-            // A live leader's slot is held until the answer comes (S3).
-            Message::AlterPartition {
-                partition_epoch, ..
-            } => {
-                let void = partition_epoch < controller_of(nodes).image.partition_epoch;
-                m.connection == Connection::Broken && void
-            }
-            Message::AlterPartitionAnswer { .. } => false,
-        }
-    }
 }
 
 /// Whether a step may have shown something of this broker that was not seen before.
@@ -441,32 +338,23 @@ fn shows_more(old: &BrokerView, new: &BrokerView) -> bool {
 }
 
 fn delivery(m: &InFlight) -> Action {
-    let InFlight {
-        from,
-        to,
-        connection,
-        ..
-    } = *m;
+    let InFlight { from, to, connection, .. } = *m;
     match Kind::of(&m.message) {
-        Kind::Fetch => Action::DeliverFetch {
-            from,
-            to,
-            connection,
-        },
+        Kind::Fetch => Action::DeliverFetch { from, to, connection },
         Kind::FetchAnswer => Action::DeliverFetchAnswer { from, to },
         Kind::AlterPartition => Action::DeliverAlterPartition { from, connection },
         Kind::AlterPartitionAnswer => Action::DeliverAlterPartitionAnswer { to },
     }
 }
 
-fn broker_of(nodes: &[Arc<NodeState>], n: Node) -> &BrokerView {
+pub(crate) fn broker_of(nodes: &[Arc<NodeState>], n: Node) -> &BrokerView {
     match &*nodes[usize::from(n)] {
         NodeState::Broker(broker) => broker,
         _ => unreachable!("{n} is a broker"),
     }
 }
 
-fn controller_of(nodes: &[Arc<NodeState>]) -> &ControllerView {
+pub(crate) fn controller_of(nodes: &[Arc<NodeState>]) -> &ControllerView {
     match &*nodes[0] {
         NodeState::Controller(controller) => controller,
         _ => unreachable!("0 is the controller"),
@@ -490,14 +378,6 @@ impl Row {
             Some(NodeState::Client(client)) => client,
             _ => unreachable!("the last node is the client"),
         }
-    }
-
-    /// The leader epoch of the newest record this broker can apply, or has applied.
-    fn last_published(&self, n: Node) -> Option<u8> {
-        let unread = self.network.newest_unread(n);
-        unread
-            .map(|i| i.leader_epoch)
-            .or_else(|| epoch_of(&self.broker(n).role))
     }
 
     fn is_reachable(&self, n: Node) -> bool {

@@ -12,9 +12,7 @@ pub fn protocol(report: &Report) -> String {
     let rung = crate::protocol::Protocol::by_name(&report.protocol);
     let own = rung.map_or(0, |r| r.faults.len());
     let added = report.faults.iter().skip(own).map(|f| format!("+{f}"));
-    std::iter::once(report.protocol.clone())
-        .chain(added)
-        .collect()
+    std::iter::once(report.protocol.clone()).chain(added).collect()
 }
 
 /// A number with thousands separated.
@@ -42,34 +40,18 @@ fn verdict(report: &Report) -> String {
 fn findings(report: &Report) -> String {
     let lost: Vec<String> = report
         .violated()
-        .map(|r| {
-            format!(
-                "{} in {}",
-                r.id,
-                r.steps.map_or_else(|| "?".into(), |s| s.to_string())
-            )
-        })
+        .map(|r| format!("{} in {}", r.id, r.steps.map_or_else(|| "?".into(), |s| s.to_string())))
         .collect();
     if !lost.is_empty() {
         return format!("VIOLATED {}", lost.join(", "));
     }
-    let held = report
-        .properties
-        .iter()
-        .filter(|r| r.result == Outcome::Holds)
-        .count();
-    if held == 0 {
-        "no violation found".into()
-    } else {
-        format!("all {held} properties hold")
-    }
+    let held = report.properties.iter().filter(|r| r.result == Outcome::Holds).count();
+    if held == 0 { "no violation found".into() } else { format!("all {held} properties hold") }
 }
 
 /// The table of a suite: one line per run.
 pub fn table(reports: &[Report]) -> String {
-    let header = [
-        "scenario", "protocol", "result", "states", "depth", "seconds", "search", "",
-    ];
+    let header = ["scenario", "protocol", "result", "states", "depth", "seconds", "search", ""];
     let mut rows = vec![header.map(String::from)];
     rows.extend(reports.iter().map(|r| {
         [
@@ -80,12 +62,7 @@ pub fn table(reports: &[Report]) -> String {
             r.depth.to_string(),
             format!("{:.1}", r.seconds),
             verdict(r),
-            if r.as_expected() {
-                "as expected"
-            } else {
-                "NOT AS EXPECTED"
-            }
-            .into(),
+            if r.as_expected() { "as expected" } else { "NOT AS EXPECTED" }.into(),
         ]
     }));
     align(&rows, &[3, 4, 5])
@@ -100,11 +77,8 @@ fn align<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
         let mut line = String::new();
         for (c, cell) in row.iter().enumerate() {
             let pad = " ".repeat(widths[c] - cell.chars().count());
-            let (before, after) = if right.contains(&c) {
-                (pad, String::new())
-            } else {
-                (String::new(), pad)
-            };
+            let (before, after) =
+                if right.contains(&c) { (pad, String::new()) } else { (String::new(), pad) };
             let _ = write!(line, "{before}{cell}{after}  ");
         }
         text.push_str(line.trim_end());
@@ -116,97 +90,85 @@ fn align<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
 /// The whole report of one run.
 pub fn report(report: &Report) -> String {
     let mut text = format!("{} under {}\n\n", report.scenario, protocol(report));
-    let result = |r: &Row| match (r.result, r.steps) {
-        (Outcome::Violated, Some(n)) => format!("VIOLATED at step {n}"),
-        (Outcome::Violated, None) => "VIOLATED".into(),
-        (Outcome::Witnessed, Some(n)) => format!("witnessed at step {n}"),
-        (Outcome::Witnessed, None) => "witnessed".into(),
-        (Outcome::Holds, _) => "holds".into(),
-        (Outcome::NotFound, _) if report.exhausted() => "not found: it cannot happen here".into(),
-        (Outcome::NotFound, _) => "not found so far".into(),
-    };
-    let mut rows = vec![];
-    for r in &report.properties {
-        let note = if r.as_expected() {
-            ""
-        } else {
-            "NOT AS EXPECTED"
-        };
-        rows.push([
-            r.kind.to_string(),
-            r.id.to_string(),
-            result(r),
-            note.to_string(),
-        ]);
-    }
+    let rows: Vec<[String; 4]> = report
+        .properties
+        .iter()
+        .map(|r| {
+            let note = if r.as_expected() { "" } else { "NOT AS EXPECTED" };
+            [r.kind.into(), r.id.into(), row_text(r, report.exhausted()), note.into()]
+        })
+        .collect();
     text += &align(&rows, &[]);
-    let bounds = &report.bounds;
-    let _ = writeln!(
-        text,
-        "\n{}: {} states, {} generated, depth {}, {:.1} s, {} MiB\n\
+    text.push('\n');
+    text += &figures(report);
+    text
+}
+
+fn row_text(row: &Row, exhausted: bool) -> String {
+    let at = row.steps.map_or_else(String::new, |n| format!(" at step {n}"));
+    match row.result {
+        Outcome::Violated => format!("VIOLATED{at}"),
+        Outcome::Witnessed => format!("witnessed{at}"),
+        Outcome::Holds => "holds".into(),
+        Outcome::NotFound if exhausted => "not found: it cannot happen here".into(),
+        Outcome::NotFound => "not found so far".into(),
+    }
+}
+
+/// What was searched, within what, and what was left out: where a green result can lie.
+fn figures(report: &Report) -> String {
+    let b = &report.bounds;
+    let taken = report.actions.iter().filter(|a| *a.1 > 0);
+    let taken: Vec<String> = taken.map(|(k, n)| format!("{k} {}", thousands(*n))).collect();
+    let never = report.actions.iter().filter(|a| *a.1 == 0);
+    let never: Vec<&str> = never.map(|a| *a.0).collect();
+    format!(
+        "{}: {} states, {} generated, depth {}, {:.1} s, {} MiB\n\
          within: {} brokers, min ISR {}, {} records, {} moves, {} crashes, {} power losses, \
-         {} lag checks, {} checkpoints",
+         {} lag checks, {} checkpoints\n\
+         cut by any other bound: {}; outside the claim: {}; two states taken for one with \
+         probability at most {:.1e}\n\
+         actions taken: {}\n\
+         never taken: {}\n",
         verdict(report),
         thousands(report.unique),
         thousands(report.generated),
         report.depth,
         report.seconds,
         report.peak_rss_bytes >> 20,
-        bounds.brokers,
-        bounds.min_isr,
-        bounds.records,
-        bounds.moves,
-        bounds.crashes,
-        bounds.power_losses,
-        bounds.lag_checks,
-        bounds.checkpoints,
-    );
-    let _ = writeln!(
-        text,
-        "cut by any other bound: {}; outside the claim: {}; two states taken for one with \
-         probability at most {:.1e}",
+        b.brokers,
+        b.min_isr,
+        b.records,
+        b.moves,
+        b.crashes,
+        b.power_losses,
+        b.lag_checks,
+        b.checkpoints,
         thousands(report.boundary_cut),
         thousands(report.outside_claim),
-        report.collision_probability
-    );
-    let taken = report.actions.iter().filter(|a| *a.1 > 0);
-    let taken: Vec<String> = taken
-        .map(|(k, n)| format!("{k} {}", thousands(*n)))
-        .collect();
-    let never = report.actions.iter().filter(|a| *a.1 == 0);
-    let never: Vec<&str> = never.map(|a| *a.0).collect();
-    let _ = writeln!(text, "actions taken: {}", taken.join(", "));
-    if !never.is_empty() {
-        let _ = writeln!(text, "never taken: {}", never.join(", "));
-    }
-    text
+        report.collision_probability,
+        taken.join(", "),
+        if never.is_empty() { "none".into() } else { never.join(", ") },
+    )
 }
 
 /// A path as numbered sentences.
 pub fn path(actions: &[Action]) -> String {
     let numbered = actions.iter().enumerate();
-    numbered
-        .map(|(i, a)| format!("{:>4}  {a}\n", i + 1))
-        .collect()
+    let lines: Vec<String> = numbered.map(|(i, a)| format!("{:>4}  {a}", i + 1)).collect();
+    lines.join("\n") + "\n"
 }
 
 /// A log as one word per record: `e0:1 e1:2` is value 1 of epoch 0, then value 2 of epoch 1.
 pub fn log(records: &[Record]) -> String {
-    let words: Vec<String> = records
-        .iter()
-        .map(|r| format!("e{}:{}", r.epoch, r.value))
-        .collect();
+    let words: Vec<String> = records.iter().map(|r| format!("e{}:{}", r.epoch, r.value)).collect();
     format!("[{}]", words.join(" "))
 }
 
 /// A trace: at each step only what changed.
 pub fn trace(trace: &Trace) -> String {
     let h = &trace.header;
-    let faults = if h.faults.is_empty() {
-        "none".into()
-    } else {
-        h.faults.join(", ")
-    };
+    let faults = if h.faults.is_empty() { "none".into() } else { h.faults.join(", ") };
     let mut text = format!(
         "{} under {} (broken rules: {faults})\n{}: {}, {} steps\n\n",
         h.scenario, h.protocol, h.property, h.verdict, h.steps
@@ -224,12 +186,7 @@ pub fn trace(trace: &Trace) -> String {
             controller = new.clone();
         }
         for answer in &step.answers {
-            let _ = writeln!(
-                text,
-                "        client: value {} {}",
-                answer.value,
-                told(answer)
-            );
+            let _ = writeln!(text, "        client: value {} {}", answer.value, told(*answer));
         }
         for (offset, value) in &step.committed {
             let _ = writeln!(text, "        committed: value {value} at offset {offset}");
@@ -238,11 +195,7 @@ pub fn trace(trace: &Trace) -> String {
     match &h.expect {
         klog_trace::Expect::Conform => text += "\nthe real code must agree in every step\n",
         klog_trace::Expect::Diverge(d) => {
-            let who = if d.node == 0 {
-                "the controller".into()
-            } else {
-                format!("b{}", d.node)
-            };
+            let who = if d.node == 0 { "the controller".into() } else { format!("b{}", d.node) };
             let _ = writeln!(
                 text,
                 "\nthe real code must part from this at step {}: {who}'s {} is {} here and {} there",
@@ -253,7 +206,7 @@ pub fn trace(trace: &Trace) -> String {
     text
 }
 
-fn told(answer: &klog_trace::ClientAnswer) -> String {
+fn told(answer: klog_trace::ClientAnswer) -> String {
     match (answer.error, answer.offset) {
         (0, Some(offset)) => format!("acknowledged at offset {offset}"),
         (error, _) => format!("refused or given up with error {error}"),
@@ -264,19 +217,10 @@ fn changes(who: &str, old: Option<&BrokerView>, new: &BrokerView) -> String {
     let Some(old) = old else { return String::new() };
     let mut text = String::new();
     if old.log != new.log {
-        let _ = writeln!(
-            text,
-            "        {who} log {} -> {}",
-            log(&old.log),
-            log(&new.log)
-        );
+        let _ = writeln!(text, "        {who} log {} -> {}", log(&old.log), log(&new.log));
     }
     for row in diff(old, new).iter().filter(|r| r.field != "log") {
-        let _ = writeln!(
-            text,
-            "        {who} {} {} -> {}",
-            row.field, row.left, row.right
-        );
+        let _ = writeln!(text, "        {who} {} {} -> {}", row.field, row.left, row.right);
     }
     text
 }

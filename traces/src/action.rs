@@ -50,10 +50,7 @@ pub enum Connection {
 }
 
 impl Connection {
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde passes a reference"
-    )]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_open(&self) -> bool {
         *self == Self::Open
     }
@@ -65,10 +62,7 @@ impl Connection {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(
-    missing_docs,
-    reason = "the fields are said in their variant's sentence"
-)]
+#[expect(missing_docs, reason = "the fields are said in their variant's sentence")]
 pub enum Action {
     /// A client's produce of the next value reaches a broker that believes it leads (A1 to A7).
     Produce { broker: Node, acks: Acks },
@@ -162,11 +156,7 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let late = |c: &Connection| {
-            if *c == Connection::Broken {
-                " (sent before it died)"
-            } else {
-                ""
-            }
+            if *c == Connection::Broken { " (sent before it died)" } else { "" }
         };
         match self {
             Self::Produce { broker, acks } => {
@@ -177,11 +167,7 @@ impl fmt::Display for Action {
                 };
                 write!(f, "client produces to b{broker}, acks={acks}")
             }
-            Self::DeliverFetch {
-                from,
-                to,
-                connection,
-            } => {
+            Self::DeliverFetch { from, to, connection } => {
                 write!(f, "b{from}'s fetch reaches b{to}{}", late(connection))
             }
             Self::DeliverFetchAnswer { from, to } => write!(f, "b{from}'s answer reaches b{to}"),
@@ -194,11 +180,7 @@ impl fmt::Display for Action {
             }
             Self::LagCheck { broker } => write!(f, "b{broker} checks for lag and finds it"),
             Self::DeliverAlterPartition { from, connection } => {
-                write!(
-                    f,
-                    "b{from}'s ISR proposal reaches the controller{}",
-                    late(connection)
-                )
+                write!(f, "b{from}'s ISR proposal reaches the controller{}", late(connection))
             }
             Self::DeliverAlterPartitionAnswer { to } => {
                 write!(f, "the controller's answer reaches b{to}")
@@ -223,26 +205,13 @@ mod tests {
     #[test]
     fn the_kind_in_json_is_the_kind_in_the_table() {
         let samples = [
-            Action::Produce {
-                broker: 1,
-                acks: Acks::All,
-            },
-            Action::DeliverFetch {
-                from: 2,
-                to: 1,
-                connection: Connection::Open,
-            },
+            Action::Produce { broker: 1, acks: Acks::All },
+            Action::DeliverFetch { from: 2, to: 1, connection: Connection::Open },
             Action::DeliverFetchAnswer { from: 1, to: 2 },
             Action::Verdict { broker: 1 },
-            Action::ApplyMetadata {
-                broker: 1,
-                records: 1,
-            },
+            Action::ApplyMetadata { broker: 1, records: 1 },
             Action::LagCheck { broker: 1 },
-            Action::DeliverAlterPartition {
-                from: 1,
-                connection: Connection::Broken,
-            },
+            Action::DeliverAlterPartition { from: 1, connection: Connection::Broken },
             Action::DeliverAlterPartitionAnswer { to: 1 },
             Action::Crash { broker: 1 },
             Action::PowerLoss { broker: 1, keep: 0 },

@@ -58,19 +58,11 @@ fn is_object(value: &Value) -> bool {
 }
 
 fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 fn push(field: &str, left: &str, right: &str, rows: &mut Vec<Difference>) {
-    rows.push(Difference {
-        field: field.into(),
-        left: left.into(),
-        right: right.into(),
-    });
+    rows.push(Difference { field: field.into(), left: left.into(), right: right.into() });
 }
 
 #[cfg(test)]
@@ -85,10 +77,7 @@ mod tests {
         let rows = diff(&left, &right);
         let fields: Vec<_> = rows.iter().map(|r| r.field.as_str()).collect();
         assert_eq!(fields, ["log", "role.isr"]);
-        assert_eq!(
-            (rows[1].left.as_str(), rows[1].right.as_str()),
-            ("[1,2]", "[1]")
-        );
+        assert_eq!((rows[1].left.as_str(), rows[1].right.as_str()), ("[1,2]", "[1]"));
         assert_eq!(diff(&left, &left), []);
     }
 
@@ -96,9 +85,6 @@ mod tests {
     fn a_field_on_one_side_only_is_a_difference() {
         let rows = diff(&json!({"a": 1}), &json!({"b": 2}));
         assert_eq!(rows.len(), 2);
-        assert_eq!(
-            (rows[0].field.as_str(), rows[0].right.as_str()),
-            ("a", "(absent)")
-        );
+        assert_eq!((rows[0].field.as_str(), rows[0].right.as_str()), ("a", "(absent)"));
     }
 }

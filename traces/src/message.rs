@@ -19,19 +19,11 @@ pub type Member = (Node, Option<u8>);
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(
-    missing_docs,
-    reason = "the fields are said in their variant's sentence"
-)]
+#[expect(missing_docs, reason = "the fields are said in their variant's sentence")]
 pub enum Message {
     /// A follower's fetch: `offset` is its LEO, `epoch` the leader epoch it knows,
     /// `last_epoch` the newest epoch of its own log (none: nothing there).
-    Fetch {
-        epoch: u8,
-        offset: u8,
-        last_epoch: Option<u8>,
-        broker_epoch: u8,
-    },
+    Fetch { epoch: u8, offset: u8, last_epoch: Option<u8>, broker_epoch: u8 },
     /// The answer to the fetch made at (`of_epoch`, `of_offset`).
     FetchAnswer {
         of_epoch: u8,
@@ -42,12 +34,7 @@ pub enum Message {
         diverging: Option<EpochStart>,
     },
     /// A leader's proposal of a new ISR, made at (`leader_epoch`, `partition_epoch`).
-    AlterPartition {
-        broker_epoch: u8,
-        leader_epoch: u8,
-        partition_epoch: u8,
-        isr: Vec<Member>,
-    },
+    AlterPartition { broker_epoch: u8, leader_epoch: u8, partition_epoch: u8, isr: Vec<Member> },
     /// The controller's answer to the proposal made at (`of_leader_epoch`,
     /// `of_partition_epoch`); `isr` and `partition_epoch` count when `error` is 0.
     AlterPartitionAnswer {

@@ -90,10 +90,7 @@ impl Property {
 
     /// Whether it claims nothing once more was lost to power than is promised to survive.
     pub fn within_claim_only(self) -> bool {
-        matches!(
-            self,
-            Self::CommittedSurvives | Self::LogsMatch | Self::ConsistentRead
-        )
+        matches!(self, Self::CommittedSurvives | Self::LogsMatch | Self::ConsistentRead)
     }
 
     /// Judges a state: `None` if the property holds, else why not.
@@ -114,10 +111,7 @@ impl Property {
 
 /// Why a property does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(
-    missing_docs,
-    reason = "the fields are said in their variant's sentence"
-)]
+#[expect(missing_docs, reason = "the fields are said in their variant's sentence")]
 pub enum Reason {
     /// The current leader lacks a committed value.
     Missing { leader: Node, offset: u8, value: u8 },
@@ -136,11 +130,7 @@ pub enum Reason {
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
-            Self::Missing {
-                leader,
-                offset,
-                value,
-            } => write!(
+            Self::Missing { leader, offset, value } => write!(
                 f,
                 "value {value} was committed at offset {offset} and the current leader b{leader} \
                  does not have it there"
@@ -173,15 +163,9 @@ fn committed_survives<W: World>(world: &W) -> Option<Reason> {
         .find_map(|leader| {
             let log = world.log(leader);
             let missing = committed.iter().enumerate().find_map(|(offset, value)| {
-                value
-                    .filter(|v| log.get(offset).is_none_or(|r| r.value != *v))
-                    .map(|v| (offset, v))
+                value.filter(|v| log.get(offset).is_none_or(|r| r.value != *v)).map(|v| (offset, v))
             });
-            missing.map(|(offset, value)| Reason::Missing {
-                leader,
-                offset: offset as u8,
-                value,
-            })
+            missing.map(|(offset, value)| Reason::Missing { leader, offset: offset as u8, value })
         })
 }
 
@@ -194,11 +178,7 @@ fn logs_match<W: World>(world: &W) -> Option<Reason> {
         (one + 1..=world.brokers()).find_map(|other| {
             let mut pairs = below_hw(one).iter().zip(below_hw(other));
             let offset = pairs.position(|(a, b)| a != b)?;
-            Some(Reason::Differ {
-                one,
-                other,
-                offset: offset as u8,
-            })
+            Some(Reason::Differ { one, other, offset: offset as u8 })
         })
     })
 }
@@ -214,9 +194,7 @@ fn epochs_ordered<W: World>(world: &W) -> Option<Reason> {
     nodes(world).find_map(|broker| {
         let (log, cache) = (world.log(broker), world.epochs(broker));
         let in_order = log.windows(2).all(|w| w[0].epoch <= w[1].epoch)
-            && cache
-                .windows(2)
-                .all(|w| w[0].epoch < w[1].epoch && w[0].offset < w[1].offset);
+            && cache.windows(2).all(|w| w[0].epoch < w[1].epoch && w[0].offset < w[1].offset);
         // The entry that covers an offset is the last one that starts at or before it.
         let agree = log.iter().enumerate().all(|(offset, record)| {
             let entry = cache.iter().rev().find(|e| usize::from(e.offset) <= offset);
@@ -270,36 +248,16 @@ pub const WITNESSES: [(Witness, &str, &str); 8] = [
         "lag-of-one-round",
         "a live follower holds a committed record and does not know that it is committed",
     ),
-    (
-        Witness::Truncation,
-        "truncation",
-        "a live broker cuts records off its log",
-    ),
+    (Witness::Truncation, "truncation", "a live broker cuts records off its log"),
     (
         Witness::Error19,
         "error-19",
         "acks=all is refused before the append, since the ISR is under its minimum",
     ),
-    (
-        Witness::IsrShrunk,
-        "isr-shrunk",
-        "the controller takes a member out of the ISR",
-    ),
-    (
-        Witness::Diverging,
-        "diverging-answer",
-        "a leader tells a follower where its log diverges",
-    ),
-    (
-        Witness::Fenced,
-        "fenced-epoch",
-        "a request with an older leader epoch is answered 74",
-    ),
-    (
-        Witness::IsrExpanded,
-        "isr-expanded",
-        "the controller takes a member into the ISR",
-    ),
+    (Witness::IsrShrunk, "isr-shrunk", "the controller takes a member out of the ISR"),
+    (Witness::Diverging, "diverging-answer", "a leader tells a follower where its log diverges"),
+    (Witness::Fenced, "fenced-epoch", "a request with an older leader epoch is answered 74"),
+    (Witness::IsrExpanded, "isr-expanded", "the controller takes a member into the ISR"),
     (
         Witness::Error20,
         "error-20",
@@ -328,25 +286,12 @@ impl Witness {
             }),
             Self::Error20 => step.answers.iter().any(|a| a.error == 20),
             Self::Error19 => step.answers.iter().any(|a| a.error == 19),
-            Self::IsrShrunk => step
-                .before
-                .isr()
+            Self::IsrShrunk => step.before.isr().iter().any(|b| !step.after.isr().contains(b)),
+            Self::IsrExpanded => step.after.isr().iter().any(|b| !step.before.isr().contains(b)),
+            Self::Diverging => step
+                .sent
                 .iter()
-                .any(|b| !step.after.isr().contains(b)),
-            Self::IsrExpanded => step
-                .after
-                .isr()
-                .iter()
-                .any(|b| !step.before.isr().contains(b)),
-            Self::Diverging => step.sent.iter().any(|e| {
-                matches!(
-                    *e.message,
-                    Message::FetchAnswer {
-                        diverging: Some(_),
-                        ..
-                    }
-                )
-            }),
+                .any(|e| matches!(*e.message, Message::FetchAnswer { diverging: Some(_), .. })),
             Self::Fenced => step
                 .sent
                 .iter()
@@ -357,13 +302,11 @@ impl Witness {
 
 fn lag_of_one_round<W: World>(world: &W) -> bool {
     let committed = &world.ghost().committed;
-    nodes(world)
-        .filter(|&b| world.is_up(b) && world.leads(b).is_none())
-        .any(|b| {
-            let log = world.log(b).iter().enumerate();
-            log.skip(usize::from(world.hw(b)))
-                .any(|(o, r)| committed.get(o).copied().flatten() == Some(r.value))
-        })
+    nodes(world).filter(|&b| world.is_up(b) && world.leads(b).is_none()).any(|b| {
+        let log = world.log(b).iter().enumerate();
+        log.skip(usize::from(world.hw(b)))
+            .any(|(o, r)| committed.get(o).copied().flatten() == Some(r.value))
+    })
 }
 
 /// The kind of the row with this id, or `None` if there is no such row.

@@ -24,10 +24,7 @@ fn good() -> Small {
         hw: [2, 1],
         leads: [Some(1), None],
         isr: vec![1, 2],
-        ghost: Ghost {
-            committed: vec![Some(1), Some(2)],
-            ..Ghost::default()
-        },
+        ghost: Ghost { committed: vec![Some(1), Some(2)], ..Ghost::default() },
     }
 }
 
@@ -67,27 +64,13 @@ impl World for Small {
 fn broken(change: impl FnOnce(&mut Small)) -> Vec<&'static str> {
     let mut world = good();
     change(&mut world);
-    PROPERTIES
-        .iter()
-        .filter(|p| p.0.judge(&world).is_some())
-        .map(|p| p.1)
-        .collect()
+    PROPERTIES.iter().filter(|p| p.0.judge(&world).is_some()).map(|p| p.1).collect()
 }
 
 #[test]
 fn rows_stand_at_their_own_index() {
-    assert!(
-        PROPERTIES
-            .iter()
-            .enumerate()
-            .all(|(i, p)| p.0 as usize == i && p.0.id() == p.1)
-    );
-    assert!(
-        WITNESSES
-            .iter()
-            .enumerate()
-            .all(|(i, w)| w.0 as usize == i && w.0.id() == w.1)
-    );
+    assert!(PROPERTIES.iter().enumerate().all(|(i, p)| p.0 as usize == i && p.0.id() == p.1));
+    assert!(WITNESSES.iter().enumerate().all(|(i, w)| w.0 as usize == i && w.0.id() == w.1));
     assert_eq!(kind_of("logs-match"), Some(Kind::Always));
     assert_eq!(kind_of("error-19"), Some(Kind::Witness));
     assert_eq!(kind_of("nonsense"), None);
@@ -105,10 +88,7 @@ fn each_property_notices_its_own_fault_and_nothing_else() {
     );
     assert_eq!(broken(|w| w.logs[1][0].value = 9), ["logs-match"]);
     assert_eq!(broken(|w| w.ghost.read_differs = true), ["consistent-read"]);
-    assert_eq!(
-        broken(|w| w.ghost.leader_hw_fell = true),
-        ["leader-hw-monotone"]
-    );
+    assert_eq!(broken(|w| w.ghost.leader_hw_fell = true), ["leader-hw-monotone"]);
     assert_eq!(broken(|w| w.hw[1] = 3), ["hw-in-log"]);
     assert_eq!(broken(|w| w.epochs[0][1].offset = 0), ["epochs-ordered"]);
     assert_eq!(broken(|w| w.epochs[1].truncate(1)), ["epochs-ordered"]);
@@ -175,10 +155,7 @@ fn a_high_watermark_may_fall_across_reigns() {
 #[test]
 fn only_the_loss_of_a_committed_record_counts_against_the_claim() {
     let world = good();
-    let mut ghost = Ghost {
-        committed: vec![Some(1)],
-        ..Ghost::default()
-    };
+    let mut ghost = Ghost { committed: vec![Some(1)], ..Ghost::default() };
     ghost.power_lost(&world, 1, 1);
     assert!(ghost.lost.is_empty());
     ghost.power_lost(&world, 1, 0);

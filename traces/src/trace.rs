@@ -212,54 +212,31 @@ impl Trace {
     /// Reads a trace. Every line must be complete; unknown fields, another format or version, a
     /// step out of order and a missing or surplus line are errors.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
-        let fail = |line, what: String, remedy| TraceError {
-            line,
-            column: 0,
-            what,
-            remedy,
-        };
+        let fail = |line, what: String, remedy| TraceError { line, column: 0, what, remedy };
         let cut = "the file was cut: restore it, or record it anew with `check record`";
         let mut lines = text.lines().enumerate().map(|(i, l)| (i + 1, l));
-        let (_, first) = lines
-            .next()
-            .ok_or_else(|| fail(1, "the file is empty".into(), RECORD_ANEW))?;
+        let (_, first) =
+            lines.next().ok_or_else(|| fail(1, "the file is empty".into(), RECORD_ANEW))?;
         let header = parse_header(first)?;
-        let (_, second) = lines
-            .next()
-            .ok_or_else(|| fail(2, "the start line is missing".into(), cut))?;
+        let (_, second) =
+            lines.next().ok_or_else(|| fail(2, "the start line is missing".into(), cut))?;
         let start: Start = parse_line(2, second)?;
         let mut steps = Vec::new();
         for (number, line) in lines {
             let step: Step = parse_line(number, line)?;
             if step.step != steps.len() + 1 {
-                let what = format!(
-                    "step {} stands where {} belongs",
-                    step.step,
-                    steps.len() + 1
-                );
+                let what = format!("step {} stands where {} belongs", step.step, steps.len() + 1);
                 return Err(fail(number, what, "restore the order of the lines"));
             }
             steps.push(step);
         }
         if steps.len() != header.steps || !text.ends_with('\n') {
-            let what = format!(
-                "{} steps, but the header says {}",
-                steps.len(),
-                header.steps
-            );
+            let what = format!("{} steps, but the header says {}", steps.len(), header.steps);
             let ends = "the last line has no line end".to_owned();
-            let what = if steps.len() == header.steps {
-                ends
-            } else {
-                what
-            };
+            let what = if steps.len() == header.steps { ends } else { what };
             return Err(fail(steps.len() + 2, what, cut));
         }
-        Ok(Self {
-            header,
-            start,
-            steps,
-        })
+        Ok(Self { header, start, steps })
     }
 
     /// The text of the file: the same trace gives the same bytes.
@@ -282,23 +259,13 @@ fn parse_header(line: &str) -> Result<Header, TraceError> {
         version: u32,
     }
     if let Ok(kind) = serde_json::from_str::<Kind>(line) {
-        let fail = |what, remedy| {
-            Err(TraceError {
-                line: 1,
-                column: 0,
-                what,
-                remedy,
-            })
-        };
+        let fail = |what, remedy| Err(TraceError { line: 1, column: 0, what, remedy });
         if kind.format != FORMAT {
             let what = format!("format `{}`, expected `{FORMAT}`", kind.format);
             return fail(what, "name a trace written by `check record`");
         }
         if kind.version != VERSION {
-            let what = format!(
-                "version {}, this program reads version {VERSION}",
-                kind.version
-            );
+            let what = format!("version {}, this program reads version {VERSION}", kind.version);
             return fail(what, "use the program that wrote it, or record it anew");
         }
     }
@@ -314,16 +281,8 @@ fn parse_line<T: for<'a> Deserialize<'a>>(number: usize, line: &str) -> Result<T
         };
         // serde_json appends its own place, which is always line 1 here.
         let what = e.to_string();
-        let what = what
-            .rsplit_once(" at line ")
-            .map_or(what.as_str(), |(w, _)| w)
-            .to_owned();
-        TraceError {
-            line: number,
-            column: e.column(),
-            what,
-            remedy,
-        }
+        let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(w, _)| w).to_owned();
+        TraceError { line: number, column: e.column(), what, remedy }
     })
 }
 

@@ -7,10 +7,7 @@ fn sample() -> Trace {
     let view = BrokerView {
         life: Life::Up,
         broker_epoch: 1,
-        role: Role::Follower {
-            epoch: 0,
-            leader: Some(1),
-        },
+        role: Role::Follower { epoch: 0, leader: Some(1) },
         partition_epoch: 0,
         log: vec![(0, 1).into()],
         epochs: vec![(0, 0).into()],
@@ -24,52 +21,27 @@ fn sample() -> Trace {
         partition_epoch: 0,
         isr: vec![1],
         elr: vec![],
-        brokers: vec![BrokerState {
-            epoch: 1,
-            state: Session::Active,
-        }],
+        brokers: vec![BrokerState { epoch: 1, state: Session::Active }],
     };
-    let fetch = Message::Fetch {
-        epoch: 0,
-        offset: 0,
-        last_epoch: None,
-        broker_epoch: 1,
-    };
-    let envelope = Envelope {
-        from: 1,
-        to: 2,
-        message: fetch.into(),
-    };
+    let fetch = Message::Fetch { epoch: 0, offset: 0, last_epoch: None, broker_epoch: 1 };
+    let envelope = Envelope { from: 1, to: 2, message: fetch.into() };
     let step = Step {
         step: 1,
-        action: Action::Produce {
-            broker: 1,
-            acks: Acks::All,
-        },
+        action: Action::Produce { broker: 1, acks: Acks::All },
         brokers: BTreeMap::from([(1, view.clone())]),
         controller: None,
         sent: vec![envelope.clone()],
-        discarded: vec![Discarded {
-            connection: Connection::Broken,
-            envelope: envelope.clone(),
-        }],
+        discarded: vec![Discarded { connection: Connection::Broken, envelope: envelope.clone() }],
         idle: Some(2),
         published_to: vec![1],
-        answers: vec![ClientAnswer {
-            value: 1,
-            error: 19,
-            offset: None,
-        }],
+        answers: vec![ClientAnswer { value: 1, error: 19, offset: None }],
         committed: vec![(0, 1)],
     };
     Trace {
         header: header(),
         start: Start {
             brokers: BTreeMap::from([(1, view)]),
-            controller: ControllerView {
-                image,
-                last_broker_epoch: 1,
-            },
+            controller: ControllerView { image, last_broker_epoch: 1 },
             in_flight: vec![envelope],
         },
         steps: vec![step.clone(), Step { step: 2, ..step }],
@@ -122,10 +94,7 @@ fn a_trace_reads_back_as_it_was_written() {
 fn a_file_cut_at_any_byte_is_refused() {
     let text = sample().to_text();
     for length in 0..text.len() {
-        assert!(
-            Trace::parse(&text[..length]).is_err(),
-            "cut at byte {length}"
-        );
+        assert!(Trace::parse(&text[..length]).is_err(), "cut at byte {length}");
     }
 }
 
@@ -134,15 +103,9 @@ fn errors_name_the_line_and_the_remedy() {
     let text = sample().to_text();
     let unknown = text.replacen("\"step\":1", "\"colour\":1,\"step\":1", 1);
     let message = error(&unknown);
-    assert!(
-        message.starts_with("line 3, column 9: unknown field `colour`"),
-        "{message}"
-    );
+    assert!(message.starts_with("line 3, column 9: unknown field `colour`"), "{message}");
     let version = error(&text.replace("\"version\":1", "\"version\":2"));
-    assert!(
-        version.starts_with("line 1: version 2, this program reads version 1"),
-        "{version}"
-    );
+    assert!(version.starts_with("line 1: version 2, this program reads version 1"), "{version}");
     let format = error(&text.replace("klog-trace", "other"));
     assert!(format.starts_with("line 1: format `other`"), "{format}");
     let missing: String = text.lines().take(3).map(|l| l.to_owned() + "\n").collect();

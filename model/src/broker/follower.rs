@@ -23,10 +23,7 @@ pub struct Answer<'a> {
 
 /// M1 to M4: a newer epoch with another leader, or none; the fetcher starts anew.
 pub fn follow(actor: &NodeActor, broker: &mut BrokerView, image: &Image, out: &mut Sends) {
-    broker.role = Role::Follower {
-        epoch: image.leader_epoch,
-        leader: image.leader,
-    };
+    broker.role = Role::Follower { epoch: image.leader_epoch, leader: image.leader };
     if image.leader.is_some() {
         let cut = (actor.rules.cut_on_following)(leo(broker), broker.hw);
         if cut < leo(broker) {
@@ -47,10 +44,7 @@ pub fn fetch_answer(
     let Role::Follower { epoch, leader } = broker.role else {
         return;
     };
-    let mine = EpochStart {
-        epoch,
-        offset: leo(broker),
-    };
+    let mine = EpochStart { epoch, offset: leo(broker) };
     if leader != Some(src) || !(actor.rules.answer_is_mine)(answer.of, mine) {
         return;
     }
@@ -76,11 +70,7 @@ fn take_records(actor: &NodeActor, broker: &mut BrokerView, epoch: u8, answer: &
 
 /// Q1: a follower with a leader always has one fetch of its epoch outstanding.
 fn send_fetch(actor: &NodeActor, broker: &BrokerView, out: &mut Sends) {
-    let Role::Follower {
-        epoch,
-        leader: Some(leader),
-    } = broker.role
-    else {
+    let Role::Follower { epoch, leader: Some(leader) } = broker.role else {
         return;
     };
     let fetch = Message::Fetch {

@@ -33,11 +33,7 @@ pub fn take_over(me: Node, broker: &mut BrokerView, image: &Image) {
         isr: image.isr.clone(),
         pending: None,
         followers: others
-            .map(|broker| Progress {
-                broker,
-                leo: None,
-                broker_epoch: None,
-            })
+            .map(|broker| Progress { broker, leo: None, broker_epoch: None })
             .collect(),
         waiting: Vec::new(),
         known: Vec::new(),
@@ -80,20 +76,8 @@ pub fn produce(
 ) {
     let offset = leo(broker);
     let client = id(actor.brokers + 1);
-    let answer = |error, offset| {
-        Event::Answer(ClientAnswer {
-            value,
-            error,
-            offset,
-        })
-    };
-    let Role::Leader {
-        epoch,
-        isr,
-        waiting,
-        ..
-    } = &mut broker.role
-    else {
+    let answer = |error, offset| Event::Answer(ClientAnswer { value, error, offset });
+    let Role::Leader { epoch, isr, waiting, .. } = &mut broker.role else {
         out.send(client, answer(NOT_LEADER_OR_FOLLOWER, None));
         return;
     };
@@ -104,10 +88,7 @@ pub fn produce(
         }
         waiting.push(Waiting { offset, value });
     }
-    let record = Record {
-        epoch: *epoch,
-        value,
-    };
+    let record = Record { epoch: *epoch, value };
     append(broker, &[record]);
     if acks == Acks::Leader {
         out.send(client, answer(0, Some(offset)));
@@ -118,13 +99,7 @@ pub fn produce(
 /// V1 to V3: every waiting produce below the high watermark is answered.
 pub fn verdict(actor: &NodeActor, broker: &mut BrokerView, out: &mut Sends) {
     let hw = broker.hw;
-    let Role::Leader {
-        isr,
-        pending,
-        waiting,
-        ..
-    } = &mut broker.role
-    else {
+    let Role::Leader { isr, pending, waiting, .. } = &mut broker.role else {
         return;
     };
     let maximal = (actor.rules.maximal_isr)(isr, pending.as_ref()).len();
@@ -137,11 +112,7 @@ pub fn verdict(actor: &NodeActor, broker: &mut BrokerView, out: &mut Sends) {
 
 fn answer_client(actor: &NodeActor, waiting: Waiting, error: i16, out: &mut Sends) {
     let Waiting { value, offset } = waiting;
-    let answer = ClientAnswer {
-        value,
-        error,
-        offset: Some(offset),
-    };
+    let answer = ClientAnswer { value, error, offset: Some(offset) };
     out.send(id(actor.brokers + 1), Event::Answer(answer));
 }
 
@@ -169,11 +140,7 @@ pub fn fetch(
         of_offset: fetch.offset,
         error,
         hw: if error == 0 { broker.hw } else { 0 },
-        records: if good {
-            broker.log[usize::from(fetch.offset)..].to_vec()
-        } else {
-            Vec::new()
-        },
+        records: if good { broker.log[usize::from(fetch.offset)..].to_vec() } else { Vec::new() },
         diverging,
     }
 }
@@ -195,11 +162,7 @@ fn check_fetch(
     };
     if let Some(last_epoch) = fetch.last_epoch {
         let (cache, epoch_end) = (&broker.epochs[..], actor.rules.epoch_end);
-        let log = LeaderLog {
-            cache,
-            leo: leo(broker),
-            epoch_end,
-        };
+        let log = LeaderLog { cache, leo: leo(broker), epoch_end };
         let diverging = (actor.rules.diverging)(log, fetch.offset, last_epoch)?;
         if diverging.is_some() {
             return Ok(diverging);
@@ -226,14 +189,11 @@ fn progress(
     let Role::Leader { followers, .. } = &mut broker.role else {
         return;
     };
-    let follower = followers
-        .iter_mut()
-        .find(|f| f.broker == src)
-        .expect("every replica has one");
+    let follower = followers.iter_mut().find(|f| f.broker == src).expect("every replica has one");
     follower.leo = Some(fetch.offset);
     follower.broker_epoch = Some(fetch.broker_epoch);
     let follower = *follower;
-    maybe_expand(actor, me, broker, &follower, out);
+    maybe_expand(actor, me, broker, follower, out);
     try_hw(actor, me, broker);
 }
 
@@ -242,31 +202,19 @@ fn maybe_expand(
     actor: &NodeActor,
     me: Node,
     broker: &mut BrokerView,
-    follower: &Progress,
+    follower: Progress,
     out: &mut Sends,
 ) {
     let hw = broker.hw;
     let under_way = broker.proposed_at.is_some();
-    let Role::Leader {
-        epoch_start,
-        isr,
-        pending,
-        known,
-        ..
-    } = &mut broker.role
-    else {
+    let Role::Leader { epoch_start, isr, pending, known, .. } = &mut broker.role else {
         return;
     };
     if under_way || pending.is_some() || isr.contains(&follower.broker) {
         return;
     }
     let known = known[usize::from(follower.broker) - 1];
-    if (actor.rules.joins)(Join {
-        follower,
-        known,
-        hw,
-        epoch_start: *epoch_start,
-    }) {
+    if (actor.rules.joins)(Join { follower: &follower, known, hw, epoch_start: *epoch_start }) {
         *pending = Some(Pending::Expand(follower.broker));
         propose(me, broker, out);
     }
@@ -298,14 +246,7 @@ pub fn lag_check(me: Node, broker: &mut BrokerView, out: &mut Sends) {
 /// P1: the proposal with the broker epochs of the step that makes it. It holds the one slot until
 /// it is answered, whatever becomes of the leadership meanwhile (S3).
 fn propose(me: Node, broker: &mut BrokerView, out: &mut Sends) {
-    let Role::Leader {
-        epoch,
-        isr,
-        pending,
-        followers,
-        ..
-    } = &broker.role
-    else {
+    let Role::Leader { epoch, isr, pending, followers, .. } = &broker.role else {
         return;
     };
     let mut target = isr.clone();
@@ -319,19 +260,13 @@ fn propose(me: Node, broker: &mut BrokerView, out: &mut Sends) {
         if b == me {
             return Some(broker.broker_epoch);
         }
-        followers
-            .iter()
-            .find(|f| f.broker == b)
-            .and_then(|f| f.broker_epoch)
+        followers.iter().find(|f| f.broker == b).and_then(|f| f.broker_epoch)
     };
     let proposal = Message::AlterPartition {
         broker_epoch: broker.broker_epoch,
         leader_epoch: *epoch,
         partition_epoch: broker.partition_epoch,
-        isr: target
-            .into_iter()
-            .map(|b| (b, epoch_of_member(b)))
-            .collect(),
+        isr: target.into_iter().map(|b| (b, epoch_of_member(b))).collect(),
     };
     broker.proposed_at = Some((*epoch, broker.partition_epoch));
     out.send(id(0), Event::Peer(proposal.into()));
@@ -350,13 +285,7 @@ pub fn alter_partition_answer(
     if broker.proposed_at == Some(of) {
         broker.proposed_at = None;
     }
-    let Role::Leader {
-        epoch,
-        isr,
-        pending,
-        ..
-    } = &mut broker.role
-    else {
+    let Role::Leader { epoch, isr, pending, .. } = &mut broker.role else {
         return;
     };
     if pending.is_none() || of != (*epoch, broker.partition_epoch) {
@@ -380,13 +309,7 @@ pub fn alter_partition_answer(
 /// the minimum here: with the slow clock of this model only a replica at the log end is caught up.
 pub fn try_hw(actor: &NodeActor, me: Node, broker: &mut BrokerView) {
     let end = leo(broker);
-    let Role::Leader {
-        isr,
-        pending,
-        followers,
-        ..
-    } = &broker.role
-    else {
+    let Role::Leader { isr, pending, followers, .. } = &broker.role else {
         return;
     };
     if !(actor.rules.hw_may_move)(isr.len(), actor.min_isr) {
@@ -397,11 +320,7 @@ pub fn try_hw(actor: &NodeActor, me: Node, broker: &mut BrokerView) {
         if member == me {
             continue;
         }
-        match followers
-            .iter()
-            .find(|f| f.broker == member)
-            .and_then(|f| f.leo)
-        {
+        match followers.iter().find(|f| f.broker == member).and_then(|f| f.leo) {
             Some(leo) => candidate = candidate.min(leo),
             None => return,
         }

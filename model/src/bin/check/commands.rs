@@ -2,13 +2,14 @@
 
 mod record;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use klog_model::fault::Fault;
-use klog_model::protocol::{LADDER, Protocol};
+use klog_model::fault::{Fault, FaultInfo};
+use klog_model::protocol::{LADDER, Protocol, Rung};
 use klog_model::report::{Expectation, Job, Report, run};
 use klog_model::scenario::{self, Scenario};
 use klog_model::search::{Goal, Limits, Search};
@@ -26,10 +27,13 @@ use crate::exit;
 /// One line that says what is wrong and what to do.
 type Problem = String;
 
-/// Runs the command and returns the exit code.
-pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Result<u8, Problem> {
+/// The exit code, and what is to be printed.
+type Done = Result<(u8, String), Problem>;
+
+/// Runs the command.
+pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
     match args.command {
-        None => suite(&args.output, interrupted),
+        None => Ok(suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::List(command)) => list(&command),
         Some(Command::Record(command)) => record::record(&command),
@@ -45,32 +49,24 @@ struct Document<'a> {
     exit: u8,
 }
 
-fn print_json(runs: &[Report], exit: u8) {
-    let document = Document {
-        schema: "klog-check/1",
-        runs,
-        exit,
-    };
-    let text = serde_json::to_string_pretty(&document).expect("a report is plain data");
-    println!("{text}");
+fn json(runs: &[Report], exit: u8) -> String {
+    let document = Document { schema: "klog-check/1", runs, exit };
+    serde_json::to_string_pretty(&document).expect("a report is plain data")
+        + "
+"
 }
 
 fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
     Limits {
         states: output.max_states,
-        deadline: output
-            .max_seconds
-            .map(|s| Instant::now() + Duration::from_secs(s)),
+        deadline: output.max_seconds.map(|s| Instant::now() + Duration::from_secs(s)),
         interrupted: Arc::clone(interrupted),
     }
 }
 
 /// The standard suite. Each search has one thread; as many run side by side as there are cores.
-fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> Result<u8, Problem> {
-    let jobs: Vec<Job> = scenario::suite()
-        .iter()
-        .map(scenario::Expected::job)
-        .collect();
+fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
+    let jobs: Vec<Job> = scenario::suite().iter().map(scenario::Expected::job).collect();
     let limits = limits(output, interrupted);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // The largest first, so that nobody waits for it at the end; the table keeps its order.
@@ -88,88 +84,71 @@ fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> Result<u8, Problem> 
             });
         }
     });
-    let taken = slots
-        .into_iter()
-        .map(|s| s.into_inner().expect("no holder panics"));
+    let taken = slots.into_iter().map(|s| s.into_inner().expect("no holder panics"));
     let reports: Vec<Report> = taken.map(|r| r.expect("every job ran")).collect();
     let code = exit::of_suite(&reports);
-    match output.format {
-        Format::Json => print_json(&reports, code),
-        Format::Human => print_suite(&reports, code),
-    }
-    Ok(code)
+    let text = match output.format {
+        Format::Json => json(&reports, code),
+        Format::Human => suite_text(&reports, code),
+    };
+    (code, text)
 }
 
-fn print_suite(reports: &[Report], code: u8) {
-    println!("{}", text::table(reports));
+fn suite_text(reports: &[Report], code: u8) -> String {
+    let mut text = text::table(reports);
     let loss = reports.iter().find_map(|r| {
-        let path = r
-            .violated()
-            .find(|row| row.id == "committed-survives")?
-            .path
-            .as_ref()?;
+        let path = r.violated().find(|row| row.id == "committed-survives")?.path.as_ref()?;
         Some((r, path))
     });
     if let Some((report, path)) = loss {
-        println!(
-            "The shortest interleaving in which {} loses a committed record ({} steps):\n\n{}",
-            report.protocol,
-            path.len(),
-            text::path(path)
+        let (who, steps) = (&report.protocol, path.len());
+        let path = text::path(path);
+        let _ = writeln!(
+            text,
+            "\nThe shortest interleaving in which {who} loses a committed record \
+             ({steps} steps):\n\n{path}"
         );
     }
-    let clean = reports
-        .iter()
-        .filter(|r| r.faults.is_empty() && r.exhausted());
-    let states: u64 = clean.map(|r| r.unique).sum();
-    println!(
-        "klog: {} states in all, every one looked at.",
-        text::thousands(states)
-    );
+    let clean = reports.iter().filter(|r| r.faults.is_empty() && r.exhausted());
+    let states = text::thousands(clean.map(|r| r.unique).sum());
+    let _ = writeln!(text, "klog: {states} states in all, every one looked at.");
     if code != exit::OK {
-        println!("NOT everything is as expected or exhausted (exit {code}).");
+        let _ = writeln!(text, "NOT everything is as expected and complete (exit {code}).");
     }
+    text
 }
 
-fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Result<u8, Problem> {
+fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     let (scenario, protocol, bounds) = subject(&command.subject)?;
     let only = match &command.property {
         None => None,
         Some(id) => {
             let row = Goal::of(id).and_then(Goal::row);
             let known = Goal::every_row().filter_map(Goal::row).map(|r| r.0);
-            Some(
-                row.ok_or_else(|| unknown("property", id, known, "properties"))?
-                    .0,
-            )
+            Some(row.ok_or_else(|| unknown("property", id, known, "properties"))?.0)
         }
     };
     let as_defined = bounds == scenario.bounds && protocol.faults.is_empty();
-    let expected = as_defined.then(|| Expectation {
-        violated: Vec::new(),
-        witnesses: scenario.witnesses.to_vec(),
-    });
-    let job = Job {
-        scenario: scenario.name.to_owned(),
-        protocol,
-        bounds,
-        only,
-        expected,
-    };
+    let expected = as_defined
+        .then(|| Expectation { violated: Vec::new(), witnesses: scenario.witnesses.to_vec() });
+    let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, expected };
     let report = run(&job, &limits(&command.output, interrupted));
     let code = exit::of_run(&report);
-    match command.output.format {
-        Format::Json => print_json(&[report], code),
-        Format::Human => {
-            print!("{}", text::report(&report));
-            for row in report.violated() {
-                if let Some(path) = &row.path {
-                    println!("\n{} is violated by:\n\n{}", row.id, text::path(path));
-                }
-            }
+    let text = match command.output.format {
+        Format::Json => json(&[report], code),
+        Format::Human => run_text(&report),
+    };
+    Ok((code, text))
+}
+
+fn run_text(report: &Report) -> String {
+    let mut text = text::report(report);
+    for row in report.violated() {
+        if let Some(path) = &row.path {
+            let _ = writeln!(text, "\n{} is violated by:\n\n{}", row.id, text::path(path));
         }
     }
-    Ok(code)
+    text
 }
 
 /// The scenario, protocol and bounds that the flags name.
@@ -213,73 +192,60 @@ fn unknown<'a>(
     list: &str,
 ) -> Problem {
     let known: Vec<&str> = known.collect();
+    format!("unknown {what} `{name}`: known are {} (see `check list {list}`)", known.join(", "))
+}
+
+fn list(command: &List) -> Done {
+    let lines: Vec<String> = match command.what {
+        What::Protocols => LADDER.iter().map(rung_text).collect(),
+        What::Faults => Fault::ALL.iter().map(|f| fault_text(&f.info())).collect(),
+        What::Properties => {
+            let always = PROPERTIES.iter().map(|p| format!("always   {:<20} {}", p.1, p.2));
+            let seen = WITNESSES.iter().map(|w| format!("witness  {:<20} {}", w.1, w.2));
+            always.chain(seen).collect()
+        }
+        What::Actions => Action::KINDS.iter().map(|kind| (*kind).to_owned()).collect(),
+        What::Scenarios => {
+            let all = scenario::scenarios();
+            all.iter().map(|s| format!("{:<18} {}", s.name, s.sentence)).collect()
+        }
+        What::Traces => record::trace_files()?,
+    };
+    Ok((exit::OK, lines.join("\n") + "\n"))
+}
+
+fn rung_text((name, sentence, faults): &Rung) -> String {
+    let broken: Vec<&str> = faults.iter().map(|f| f.info().name).collect();
+    let broken = if broken.is_empty() { "nothing".into() } else { broken.join(", ") };
+    format!("{name:<12} {sentence}\n{:<12} broken: {broken}", "")
+}
+
+fn fault_text(i: &FaultInfo) -> String {
+    let (scenario, property) = i.caught_by;
     format!(
-        "unknown {what} `{name}`: known are {} (see `check list {list}`)",
-        known.join(", ")
+        "{:<34} {} ({}; breaks {}; caught by {} in {scenario})",
+        i.name,
+        i.sentence,
+        i.report,
+        i.rule,
+        property.id()
     )
 }
 
-fn list(command: &List) -> Result<u8, Problem> {
-    match command.what {
-        What::Protocols => {
-            for (name, sentence, faults) in LADDER {
-                let faults: Vec<&str> = faults.iter().map(|f| f.info().name).collect();
-                println!("{name:<12} {sentence}");
-                if !faults.is_empty() {
-                    println!("{:<12} broken: {}", "", faults.join(", "));
-                }
-            }
-        }
-        What::Faults => {
-            for fault in Fault::ALL {
-                let i = fault.info();
-                println!(
-                    "{:<34} {} ({}; breaks {})",
-                    i.name, i.sentence, i.report, i.rule
-                );
-            }
-        }
-        What::Properties => {
-            for (_, id, sentence) in PROPERTIES {
-                println!("always   {id:<20} {sentence}");
-            }
-            for (_, id, sentence) in WITNESSES {
-                println!("witness  {id:<20} {sentence}");
-            }
-        }
-        What::Actions => Action::KINDS.iter().for_each(|kind| println!("{kind}")),
-        What::Scenarios => {
-            for s in scenario::scenarios() {
-                println!("{:<18} {}", s.name, s.sentence);
-            }
-        }
-        What::Traces => {
-            for file in record::trace_files()? {
-                println!("{file}");
-            }
-        }
-    }
-    Ok(exit::OK)
-}
-
-fn show(command: &Show) -> Result<u8, Problem> {
+fn show(command: &Show) -> Done {
     let path = &command.trace;
-    let text = fs::read_to_string(path).map_err(|e| {
-        format!(
-            "{}: {e}; name a trace file (`check list traces`)",
-            path.display()
-        )
-    })?;
+    let text = fs::read_to_string(path)
+        .map_err(|e| format!("{}: {e}; name a trace file (`check list traces`)", path.display()))?;
     let trace = Trace::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-    match command.show_as {
-        ShowAs::Text => print!("{}", text::trace(&trace)),
-        ShowAs::Svg => print!("{}", svg::sequence(&trace)),
-    }
-    Ok(exit::OK)
+    let text = match command.show_as {
+        ShowAs::Text => text::trace(&trace),
+        ShowAs::Svg => svg::sequence(&trace),
+    };
+    Ok((exit::OK, text))
 }
 
 /// stateright's own Explorer on the model.
-fn explore(command: &args::Explore) -> Result<u8, Problem> {
+fn explore(command: &args::Explore) -> Done {
     let (_, protocol, bounds) = subject(&command.subject)?;
     let address = command.address;
     // The Explorer binds by itself and panics where it cannot: find out first.
@@ -292,8 +258,6 @@ fn explore(command: &args::Explore) -> Result<u8, Problem> {
     // The page lives until the process is told to end, so the default handling of Ctrl-C serves.
     let search = Search::new(system, goal, Limits::default());
     let server = std::thread::spawn(move || search.checker().serve(address));
-    server
-        .join()
-        .map_err(|_| format!("the Explorer on {address} ended"))?;
-    Ok(exit::OK)
+    server.join().map_err(|_| format!("the Explorer on {address} ended"))?;
+    Ok((exit::OK, String::new()))
 }

@@ -17,6 +17,8 @@ pub const VIOLATION: u8 = 12;
 pub const NO_WITNESS: u8 = 15;
 /// A verdict differs from the expected one.
 pub const UNEXPECTED: u8 = 16;
+/// Internal error.
+pub const INTERNAL: u8 = 70;
 /// Interrupted by the user.
 pub const INTERRUPTED: u8 = 130;
 
@@ -53,10 +55,7 @@ pub fn of_suite(reports: &[Report]) -> u8 {
     let differs = |r: &Report| {
         let found =
             |row: &&klog_model::report::Row| r.complete() || row.result == Outcome::Violated;
-        r.properties
-            .iter()
-            .filter(found)
-            .any(|row| !row.as_expected())
+        r.properties.iter().filter(found).any(|row| !row.as_expected())
     };
     if interrupted(reports) {
         INTERRUPTED

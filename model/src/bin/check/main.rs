@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod exit;
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +21,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let _ = error.print();
-            return exit::code(if error.use_stderr() {
-                exit::USAGE
-            } else {
-                exit::OK
-            });
+            return exit::code(if error.use_stderr() { exit::USAGE } else { exit::OK });
         }
     };
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -32,7 +29,18 @@ fn main() -> ExitCode {
     // Without a handler Ctrl-C simply ends the program: nothing is lost but the partial table.
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
     match commands::dispatch(args, &interrupted) {
-        Ok(code) => exit::code(code),
+        Ok((code, text)) => {
+            // A reader that has seen enough (`check | head`) is no failure.
+            let mut out = std::io::stdout().lock();
+            let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            match written {
+                Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+                    eprintln!("check: cannot write the result: {e}; free some space");
+                    exit::code(exit::INTERNAL)
+                }
+                _ => exit::code(code),
+            }
+        }
         Err(problem) => {
             eprintln!("check: {problem}");
             exit::code(exit::USAGE)

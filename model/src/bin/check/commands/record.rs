@@ -1,55 +1,47 @@
 //! `check record`: the committed traces, written anew by searching for them.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use klog_model::catalogue::{Wanted, catalogue};
 use klog_trace::Trace;
 
-use super::Problem;
+use super::{Done, Problem};
 use crate::args::Record;
 use crate::exit;
 
 /// Writes (or compares) every trace of the catalogue.
-pub fn record(command: &Record) -> Result<u8, Problem> {
+pub fn record(command: &Record) -> Done {
     let mut differing = 0;
+    let mut text = String::new();
     for wanted in catalogue() {
         let trace = wanted.record().ok_or_else(|| no_path(&wanted))?;
-        let file = command
-            .to
-            .join(wanted.folder())
-            .join(format!("{}.jsonl", wanted.name));
-        let text = trace.to_text();
+        let file = command.to.join(wanted.folder()).join(format!("{}.jsonl", wanted.name));
+        let new = trace.to_text();
         let old = fs::read_to_string(&file).ok();
         let state = match &old {
-            Some(old) if *old == text => "unchanged",
+            Some(old) if *old == new => "unchanged",
             Some(_) => "changed",
             None => "new",
         };
         if state != "unchanged" {
             differing += 1;
             if !command.check {
-                write(&file, &text)?;
+                write(&file, &new)?;
             }
         }
-        println!("{:<10} {} ({})", state, file.display(), summary(&trace));
+        let _ = writeln!(text, "{state:<10} {} ({})", file.display(), summary(&trace));
     }
-    let code = if command.check && differing > 0 {
-        exit::UNEXPECTED
-    } else {
-        exit::OK
-    };
+    let code = if command.check && differing > 0 { exit::UNEXPECTED } else { exit::OK };
     if code != exit::OK {
-        eprintln!("check: {differing} traces differ; write them with `check record`");
+        let _ = writeln!(text, "{differing} traces differ; write them with `check record`");
     }
-    Ok(code)
+    Ok((code, text))
 }
 
 fn no_path(wanted: &Wanted) -> Problem {
-    format!(
-        "{}: no path to {} in {}",
-        wanted.name, wanted.row, wanted.scenario
-    )
+    format!("{}: no path to {} in {}", wanted.name, wanted.row, wanted.scenario)
 }
 
 fn summary(trace: &Trace) -> String {
@@ -60,18 +52,12 @@ fn summary(trace: &Trace) -> String {
 /// The whole file or nothing: a full disk must not leave half a trace in place of an old one.
 fn write(file: &Path, text: &str) -> Result<(), Problem> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let problem = |e: std::io::Error| {
-        format!(
-            "{}: {e}; choose a writable folder with --to",
-            file.display()
-        )
-    };
+    let problem =
+        |e: std::io::Error| format!("{}: {e}; choose a writable folder with --to", file.display());
     fs::create_dir_all(folder).map_err(problem)?;
     let unfinished = file.with_extension("jsonl.tmp");
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
-    written
-        .inspect_err(|_| drop(fs::remove_file(&unfinished)))
-        .map_err(problem)
+    written.inspect_err(|_| drop(fs::remove_file(&unfinished))).map_err(problem)
 }
 
 /// Every trace file below `traces/`, in order.
@@ -83,10 +69,12 @@ pub fn trace_files() -> Result<Vec<String>, Problem> {
             .map_err(|e| format!("{}: {e}; run this in the project's root", path.display()))?;
         for entry in entries {
             let entry = entry.map_err(|e| format!("{}: {e}", path.display()))?;
-            files.push(entry.path().display().to_string());
+            let path = entry.path();
+            if path.extension().is_some_and(|e| e == "jsonl") {
+                files.push(path.display().to_string());
+            }
         }
     }
-    files.retain(|f| f.ends_with(".jsonl"));
     files.sort();
     Ok(files)
 }

@@ -155,11 +155,9 @@ impl<D: Storage> Cluster<D> {
     fn act(&mut self, action: Action, seen: &mut Seen) -> Result<(), Fault> {
         match action {
             Action::Produce { broker, acks } => self.produce(broker, acks, seen),
-            Action::DeliverFetch {
-                from,
-                to,
-                connection,
-            } => self.deliver((from, to, connection, Kind::Fetch), seen),
+            Action::DeliverFetch { from, to, connection } => {
+                self.deliver((from, to, connection, Kind::Fetch), seen)
+            }
             Action::DeliverFetchAnswer { from, to } => {
                 self.deliver((from, to, Connection::Open, Kind::FetchAnswer), seen)
             }
@@ -212,12 +210,7 @@ impl<D: Storage> Cluster<D> {
         (from, to, connection, kind): (Id, Id, Connection, Kind),
         seen: &mut Seen,
     ) -> Result<(), Fault> {
-        let channel = Channel {
-            from,
-            to,
-            connection,
-            kind,
-        };
+        let channel = Channel { from, to, connection, kind };
         let nothing = || {
             let name = kind.name();
             Fault::not_enabled(format!("no {name} is on its way from b{from} to b{to}"))
@@ -228,10 +221,7 @@ impl<D: Storage> Cluster<D> {
                 let mut out = std::mem::take(&mut self.out);
                 let now_ms = self.now_ms;
                 self.node(to)?.take(&message, now_ms, &mut out)?;
-                let answering = Answering {
-                    request: &message,
-                    connection,
-                };
+                let answering = Answering { request: &message, connection };
                 self.route(to, &mut out, Some(answering), seen)?;
                 self.out = out;
             }
@@ -240,10 +230,7 @@ impl<D: Storage> Cluster<D> {
                 let sender = BrokerId(from.into());
                 self.controller.receive(sender, &message.frame, &mut out)?;
                 self.controller_out = out;
-                let answering = Answering {
-                    request: &message,
-                    connection,
-                };
+                let answering = Answering { request: &message, connection };
                 self.route_controller_answer(answering, seen)?;
             }
         }
@@ -352,9 +339,5 @@ impl<D: Storage> Cluster<D> {
 
 /// Whether a broker that died lost anything.
 fn life_after(keep: Option<u8>) -> Life {
-    if keep.is_some() {
-        Life::PowerLost
-    } else {
-        Life::Crashed
-    }
+    if keep.is_some() { Life::PowerLost } else { Life::Crashed }
 }

@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use klog::disk::{FsDisk, MemDisk};
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> u8 {
     let found = if wanted.traces.is_empty() {
         std::env::current_dir()
             .map_err(|e| format!("the current directory: {e}; name the traces to replay"))
-            .and_then(|here| files::committed(&here))
+            .and_then(|here| committed_from(&here))
     } else {
         files::find(&wanted.traces)
     };
@@ -149,6 +149,12 @@ pub fn run(args: &Args) -> u8 {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(e) => complain(&format!("standard output: {e}; give room to write to")),
     }
+}
+
+/// The committed traces, by their short names where they lie below `here`.
+fn committed_from(here: &Path) -> Result<Vec<PathBuf>, String> {
+    let shorten = |path: PathBuf| path.strip_prefix(here).map_or(path.clone(), Path::to_owned);
+    Ok(files::committed(here)?.into_iter().map(shorten).collect())
 }
 
 fn complain(what: &str) -> u8 {
@@ -181,11 +187,7 @@ fn replay_one<D: Storage>(path: &str, trace: &Trace) -> Outcome {
     match replay::<D>(trace, Doomed::Once) {
         Ok(Replayed { steps, parted, .. }) => Outcome {
             steps,
-            result: if parted.is_some() {
-                "parts as predicted"
-            } else {
-                "agrees"
-            },
+            result: if parted.is_some() { "parts as predicted" } else { "agrees" },
             parted,
             ..outcome
         },
@@ -226,12 +228,7 @@ fn unreadable(trace: String, report: String) -> Outcome {
         steps: 0,
         result: "unreadable",
         parted: None,
-        failure: Some(Told {
-            step: 0,
-            line: 0,
-            what: report.clone(),
-            differences: Vec::new(),
-        }),
+        failure: Some(Told { step: 0, line: 0, what: report.clone(), differences: Vec::new() }),
         exit: USAGE,
         report: report + "\n",
     }
@@ -246,14 +243,7 @@ fn print(replays: Vec<Outcome>, format: Format) -> io::Result<u8> {
     let (mut out, mut err) = (io::stdout().lock(), io::stderr().lock());
     for outcome in &replays {
         if format == Format::Human {
-            let Outcome {
-                trace,
-                disk,
-                steps,
-                result,
-                parted,
-                ..
-            } = outcome;
+            let Outcome { trace, disk, steps, result, parted, .. } = outcome;
             let at = parted.map_or(String::new(), |step| format!(" in step {step}"));
             writeln!(out, "{trace}  {disk}  {steps} steps  {result}{at}")?;
         }
@@ -264,13 +254,7 @@ fn print(replays: Vec<Outcome>, format: Format) -> io::Result<u8> {
         let count = replays.len();
         writeln!(out, "{count} replays, {steps} steps, {failed} failed")?;
     } else {
-        let document = Document {
-            schema: "klog-conform/1",
-            replays,
-            steps,
-            failed,
-            exit,
-        };
+        let document = Document { schema: "klog-conform/1", replays, steps, failed, exit };
         serde_json::to_writer(&mut out, &document)?;
         writeln!(out)?;
     }

@@ -55,7 +55,7 @@ fates! {
         config: Compared("see Config"),
         log: Compared("see LogState"),
         registration: Compared("see Registration"),
-        brokers: Checked("equal to the brokers of the image applied last; a leader's stand in role.known"),
+        brokers: Checked("as in the image applied last; a leader's stand in role.known too"),
         role: Compared("role"),
         in_flight: Compared("proposed_at; the whole of it stands in the message that carries it"),
     }

@@ -35,8 +35,7 @@ pub fn committed(here: &Path) -> Result<Vec<PathBuf>, String> {
             COMMITTED.join(" or ")
         )
     })?;
-    let near = if root == here { Path::new("") } else { root };
-    find(&COMMITTED.map(|name| near.join(name)))
+    find(&COMMITTED.map(|name| root.join(name)))
 }
 
 fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, String> {

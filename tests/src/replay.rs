@@ -92,10 +92,7 @@ fn check_shape(trace: &Trace) -> Result<(), Box<Failure>> {
             .chain(step.published_to.iter().copied())
             .chain(step.brokers.keys().copied());
         if let Some(stranger) = named.into_iter().find(|id| !(1..=brokers).contains(id)) {
-            return invalid(
-                step.step,
-                format!("b{stranger} is none of {brokers} brokers"),
-            );
+            return invalid(step.step, format!("b{stranger} is none of {brokers} brokers"));
         }
     }
     Ok(())
@@ -168,11 +165,7 @@ impl<'t, D: Storage> Run<'t, D> {
         if differences.is_empty() {
             Ok(run)
         } else {
-            Err(Failure::at(
-                0,
-                None,
-                Why::Differs(Mismatch::new(trace, 0, differences)),
-            ))
+            Err(Failure::at(0, None, Why::Differs(Mismatch::new(trace, 0, differences))))
         }
     }
 
@@ -209,13 +202,7 @@ impl<'t, D: Storage> Run<'t, D> {
             compare_part("", id, *expected, found, &mut differences);
         }
         let controller = &self.observed.controller;
-        compare_part(
-            "",
-            0,
-            self.expected_controller,
-            controller,
-            &mut differences,
-        );
+        compare_part("", 0, self.expected_controller, controller, &mut differences);
         differences
     }
 
@@ -228,13 +215,7 @@ impl<'t, D: Storage> Run<'t, D> {
         compare_part("answers", 0, &step.answers, &seen.answers, &mut differences);
         if !seen.published {
             let nobody = Vec::new();
-            compare_part(
-                "published_to",
-                0,
-                &step.published_to,
-                &nobody,
-                &mut differences,
-            );
+            compare_part("published_to", 0, &step.published_to, &nobody, &mut differences);
         }
         differences
     }
@@ -264,14 +245,10 @@ impl<'t, D: Storage> Run<'t, D> {
             }
         }
         world.ghost = ghost;
-        let broken = PROPERTIES
-            .iter()
-            .find_map(|(property, ..)| Some((*property, property.judge(world)?)));
+        let broken =
+            PROPERTIES.iter().find_map(|(property, ..)| Some((*property, property.judge(world)?)));
         if let Some((property, reason)) = broken {
-            let why = Why::Broken {
-                property: property.id(),
-                reason: reason.to_string(),
-            };
+            let why = Why::Broken { property: property.id(), reason: reason.to_string() };
             return Err(Failure::at(step.step, Some(step.action), why));
         }
         let made = (0..).zip(&world.ghost.committed).filter_map(|(at, value)| {
@@ -297,11 +274,7 @@ impl<'t, D: Storage> Run<'t, D> {
     }
 
     fn replayed(&self, parted: Option<usize>) -> Replayed {
-        Replayed {
-            steps: self.steps,
-            parted,
-            late_tries: self.late_tries,
-        }
+        Replayed { steps: self.steps, parted, late_tries: self.late_tries }
     }
 }
 
@@ -319,10 +292,7 @@ fn compare_part<T: PartialEq + Serialize>(
     let rows = diff(expected, found).into_iter();
     differences.extend(rows.map(|row| NodeDifference {
         node,
-        difference: Difference {
-            field: format!("{part}{}", row.field),
-            ..row
-        },
+        difference: Difference { field: format!("{part}{}", row.field), ..row },
     }));
 }
 
@@ -344,11 +314,7 @@ fn judge_divergence(
         (predicted, Some(_)) => {
             let mut mismatch = Mismatch::new(trace, step.step, differences);
             mismatch.predicted = predicted.cloned();
-            Err(Failure::at(
-                step.step,
-                Some(step.action),
-                Why::Differs(mismatch),
-            ))
+            Err(Failure::at(step.step, Some(step.action), Why::Differs(mismatch)))
         }
     }
 }

@@ -73,12 +73,7 @@ pub struct Channel {
 impl Channel {
     /// The line on which an envelope travels.
     pub fn of(envelope: &Envelope, connection: Connection) -> Self {
-        Self {
-            from: envelope.from,
-            to: envelope.to,
-            connection,
-            kind: Kind::of(&envelope.message),
-        }
+        Self { from: envelope.from, to: envelope.to, connection, kind: Kind::of(&envelope.message) }
     }
 }
 
@@ -124,10 +119,7 @@ impl Bag {
         let channels: Vec<Channel> = self.lines.keys().copied().filter(asked).collect();
         for channel in channels {
             let mut line = self.lines.remove(&channel).unwrap_or_default();
-            let broken = Channel {
-                connection: Connection::Broken,
-                ..channel
-            };
+            let broken = Channel { connection: Connection::Broken, ..channel };
             self.lines.entry(broken).or_default().append(&mut line);
         }
     }
@@ -143,18 +135,9 @@ mod tests {
     use super::*;
 
     fn sent(from: Id, to: Id, offset: u8) -> InFlight {
-        let message = Message::Fetch {
-            epoch: 0,
-            offset,
-            last_epoch: None,
-            broker_epoch: from,
-        };
+        let message = Message::Fetch { epoch: 0, offset, last_epoch: None, broker_epoch: from };
         InFlight {
-            envelope: Envelope {
-                from,
-                to,
-                message: message.into(),
-            },
+            envelope: Envelope { from, to, message: message.into() },
             id: CorrelationId(offset.into()),
             frame: Vec::new(),
         }
@@ -169,21 +152,12 @@ mod tests {
             records: Vec::new(),
             diverging: None,
         };
-        InFlight {
-            envelope: Envelope {
-                from,
-                to,
-                message: message.into(),
-            },
-            ..sent(from, to, 0)
-        }
+        InFlight { envelope: Envelope { from, to, message: message.into() }, ..sent(from, to, 0) }
     }
 
     fn fetches(bag: &mut Bag, from: Id, to: Id, connection: Connection) -> Vec<i32> {
         let channel = Channel::of(&sent(from, to, 0).envelope, connection);
-        std::iter::from_fn(|| bag.pop(channel))
-            .map(|m| m.id.0)
-            .collect()
+        std::iter::from_fn(|| bag.pop(channel)).map(|m| m.id.0).collect()
     }
 
     #[test]

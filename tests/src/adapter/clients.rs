@@ -52,20 +52,13 @@ pub struct Clients {
 impl Clients {
     /// No client has sent anything; the first value is 1.
     pub fn new() -> Self {
-        Self {
-            next_value: 1,
-            next_id: 0,
-            waiting: BTreeMap::new(),
-        }
+        Self { next_value: 1, next_id: 0, waiting: BTreeMap::new() }
     }
 
     /// The frame that produces the next value.
     pub fn send(&mut self, acks: Acks) -> Result<Sending, Fault> {
         let value = small("value", self.next_value)?;
-        let record = NewRecord {
-            value: Some(&[value]),
-            ..NewRecord::default()
-        };
+        let record = NewRecord { value: Some(&[value]), ..NewRecord::default() };
         let records = batch::build(&[record]).map_err(|e| Fault::Internal(e.to_string()))?;
         let request = wire::ProduceRequest {
             transactional_id: None,
@@ -87,12 +80,7 @@ impl Clients {
         self.next_id += 1;
         let mut frame = Vec::with_capacity(160);
         wire::encode_request(&mut frame, id, None, &request);
-        Ok(Sending {
-            frame,
-            id,
-            value,
-            acks,
-        })
+        Ok(Sending { frame, id, value, acks })
     }
 
     /// The broker has read the frame and has appended the record there, or has not. A value that
@@ -103,19 +91,13 @@ impl Clients {
         sent: &Sending,
         appended: Option<Offset>,
     ) -> Result<(), Fault> {
-        let &Sending {
-            id, value, acks, ..
-        } = sent;
+        let &Sending { id, value, acks, .. } = sent;
         let offset = appended.map(decode::offset).transpose()?;
         if offset.is_some() {
             self.next_value += 1;
         }
         if acks != Acks::None {
-            let produced = Produced {
-                value,
-                acks,
-                offset,
-            };
+            let produced = Produced { value, acks, offset };
             self.waiting.insert((broker, id), produced);
         }
         Ok(())
@@ -133,9 +115,7 @@ impl Clients {
         let body: wire::ProduceResponse<'_> = response.body().map_err(damaged)?;
         let parts = body.topics.iter().flat_map(|topic| &topic.partitions);
         let [part] = parts.collect::<Vec<_>>()[..] else {
-            return Err(Fault::hidden(
-                "an answer to a produce is not about one partition",
-            ));
+            return Err(Fault::hidden("an answer to a produce is not about one partition"));
         };
         let unasked = || Fault::hidden(format!("b{broker} answered produce {id} once too often"));
         let produced = self.waiting.remove(&(broker, id)).ok_or_else(unasked)?;
@@ -147,17 +127,10 @@ impl Clients {
                 produced.offset
             )));
         }
-        let answer = ClientAnswer {
-            value: produced.value,
-            error,
-            offset: produced.offset,
-        };
+        let answer = ClientAnswer { value: produced.value, error, offset: produced.offset };
         let all = error == 0 && produced.acks == Acks::All;
         let promised = produced.offset.filter(|_| all);
-        Ok(Answered {
-            answer,
-            promised: promised.map(|offset| (offset, produced.value)),
-        })
+        Ok(Answered { answer, promised: promised.map(|offset| (offset, produced.value)) })
     }
 
     /// The broker died: it answers nothing any more.

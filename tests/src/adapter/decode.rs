@@ -19,11 +19,7 @@ fn undecodable(error: DecodeError) -> Fault {
 
 /// Holds, or the real code said something that a trace cannot say.
 fn expect(holds: bool, what: &str) -> Result<(), Fault> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Fault::hidden(what))
-    }
+    if holds { Ok(()) } else { Err(Fault::hidden(what)) }
 }
 
 /// The only element, for messages about one partition.
@@ -72,24 +68,15 @@ pub fn request(from: Id, frame: &[u8]) -> Result<(CorrelationId, Message), Fault
 }
 
 fn fetch(from: Id, fetch: wire::FetchRequest<'_>) -> Result<Message, Fault> {
-    let wire::ReplicaState {
-        replica_id,
-        replica_epoch,
-    } = fetch.replica_state;
-    expect(
-        replica_id == Some(BrokerId(from.into())),
-        "a fetch of another than its sender",
-    )?;
+    let wire::ReplicaState { replica_id, replica_epoch } = fetch.replica_state;
+    expect(replica_id == Some(BrokerId(from.into())), "a fetch of another than its sender")?;
     let topic = only("a fetch", fetch.topics)?;
     let part = only("a fetch", topic.partitions)?;
     expect(
         (topic.topic_id, part.partition) == (TOPIC_ID, PARTITION),
         "a fetch of another partition",
     )?;
-    expect(
-        part.log_start_offset == Some(Offset(0)),
-        "a log that does not start at 0",
-    )?;
+    expect(part.log_start_offset == Some(Offset(0)), "a log that does not start at 0")?;
     let said = "a fetch without an epoch";
     Ok(Message::Fetch {
         epoch: epoch(part.current_leader_epoch.ok_or(Fault::hidden(said))?)?,
@@ -100,10 +87,7 @@ fn fetch(from: Id, fetch: wire::FetchRequest<'_>) -> Result<Message, Fault> {
 }
 
 fn alter_partition(from: Id, alter: wire::AlterPartitionRequest) -> Result<Message, Fault> {
-    expect(
-        alter.broker_id == BrokerId(from.into()),
-        "a proposal of another than its sender",
-    )?;
+    expect(alter.broker_id == BrokerId(from.into()), "a proposal of another than its sender")?;
     let topic = only("a proposal", alter.topics)?;
     let part = only("a proposal", topic.partitions)?;
     expect(
@@ -129,11 +113,7 @@ pub fn answer(to: &Message, frame: &[u8]) -> Result<(CorrelationId, Message), Fa
         Message::Fetch { epoch, offset, .. } => {
             fetch_answer((epoch, offset), response.body().map_err(undecodable)?)?
         }
-        Message::AlterPartition {
-            leader_epoch,
-            partition_epoch,
-            ..
-        } => {
+        Message::AlterPartition { leader_epoch, partition_epoch, .. } => {
             let of = (leader_epoch, partition_epoch);
             alter_partition_answer(of, response.body().map_err(undecodable)?)?
         }
@@ -148,16 +128,10 @@ fn fetch_answer(
     (of_epoch, of_offset): (u8, u8),
     answer: wire::FetchResponse<'_>,
 ) -> Result<Message, Fault> {
-    expect(
-        answer.error == ErrorCode::None,
-        "an error for a whole fetch request",
-    )?;
+    expect(answer.error == ErrorCode::None, "an error for a whole fetch request")?;
     let part = only("an answer", only("an answer", answer.topics)?.partitions)?;
     let refused = part.error != ErrorCode::None;
-    expect(
-        refused || part.log_start_offset == Some(Offset(0)),
-        "a log that does not start at 0",
-    )?;
+    expect(refused || part.log_start_offset == Some(Offset(0)), "a log that does not start at 0")?;
     // Beside an error nobody reads the high watermark, and a trace has 0 there.
     let hw = match part.high_watermark.filter(|_| !refused) {
         Some(hw) => offset(hw)?,
@@ -171,9 +145,7 @@ fn fetch_answer(
         error: part.error.code(),
         hw,
         records: records(of_offset, part.records.unwrap_or_default())?,
-        diverging: diverging
-            .map(|end| epoch_start(end.epoch, end.end_offset))
-            .transpose()?,
+        diverging: diverging.map(|end| epoch_start(end.epoch, end.end_offset)).transpose()?,
     })
 }
 
@@ -202,9 +174,7 @@ fn records(first: u8, mut bytes: &[u8]) -> Result<Vec<Record>, Fault> {
 pub fn record(stamp: Epoch, record: &batch::Record<'_>) -> Result<Record, Fault> {
     match record.value {
         Some(&[value]) => Ok((epoch(stamp)?, value).into()),
-        other => Err(Fault::hidden(format!(
-            "a record of nobody: its value is {other:?}"
-        ))),
+        other => Err(Fault::hidden(format!("a record of nobody: its value is {other:?}"))),
     }
 }
 

@@ -17,11 +17,7 @@ impl<D: Storage> Cluster<D> {
     /// is delivered to a twin of its receiver, which must not change and must answer nothing that
     /// anyone acts on. Where a disk has no twin they are removed unproven.
     pub fn discard(&mut self, discarded: &[Discarded]) -> Result<(), Fault> {
-        for Discarded {
-            connection,
-            envelope,
-        } in discarded
-        {
+        for Discarded { connection, envelope } in discarded {
             let channel = Channel::of(envelope, *connection);
             let message = self.bag.take(channel, &envelope.message);
             let message = message.ok_or_else(|| {
@@ -46,8 +42,7 @@ impl<D: Storage> Cluster<D> {
 
     /// A death takes away what was still to be read by the dead, and breaks its connections.
     pub(super) fn doomed_died(&mut self, broker: Id) {
-        self.doomed
-            .retain(|(_, message)| message.envelope.to != broker);
+        self.doomed.retain(|(_, message)| message.envelope.to != broker);
         for (connection, message) in &mut self.doomed {
             if message.envelope.from == broker {
                 *connection = Connection::Broken;
@@ -107,9 +102,7 @@ impl<D: Storage> Cluster<D> {
             Ok(())
         } else {
             let id = message.envelope.to;
-            Err(Fault::hidden(format!(
-                "b{id} sends something because of it"
-            )))
+            Err(Fault::hidden(format!("b{id} sends something because of it")))
         }
     }
 
@@ -154,10 +147,7 @@ impl<D: Storage> Cluster<D> {
         if connection == Connection::Broken || !self.is_up(request.envelope.from) {
             return Ok(());
         }
-        let answering = Answering {
-            request,
-            connection,
-        };
+        let answering = Answering { request, connection };
         self.try_answer(&route::answer(answering, bytes)?)
     }
 }

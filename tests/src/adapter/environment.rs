@@ -54,10 +54,7 @@ impl<D: Storage> Cluster<D> {
             Life::Crashed | Life::Up => LogFate::Kept,
         };
         let broker = BrokerId(id.into());
-        self.controller.step(
-            ControllerInput::Register { broker, log },
-            &mut self.controller_out,
-        );
+        self.controller.step(ControllerInput::Register { broker, log }, &mut self.controller_out);
         let told = |output: &ControllerOutput| match *output {
             ControllerOutput::Registered { broker: to, epoch } if to == broker => Some(epoch),
             _ => None,
@@ -73,15 +70,10 @@ impl<D: Storage> Cluster<D> {
 
     pub(super) fn fence(&mut self, id: Id) -> Result<(), Fault> {
         if self.is_up(id) || self.session(id) != Some(BrokerState::Active) {
-            return Err(Fault::not_enabled(format!(
-                "b{id} is not a dead broker in a session"
-            )));
+            return Err(Fault::not_enabled(format!("b{id} is not a dead broker in a session")));
         }
         let broker = BrokerId(id.into());
-        self.controller.step(
-            ControllerInput::SessionExpired { broker },
-            &mut self.controller_out,
-        );
+        self.controller.step(ControllerInput::SessionExpired { broker }, &mut self.controller_out);
         Ok(())
     }
 
@@ -91,19 +83,13 @@ impl<D: Storage> Cluster<D> {
             return Err(Fault::not_enabled(format!("b{id} is not fenced")));
         }
         let broker = BrokerId(id.into());
-        self.controller.step(
-            ControllerInput::Unfence { broker, epoch },
-            &mut self.controller_out,
-        );
+        self.controller.step(ControllerInput::Unfence { broker, epoch }, &mut self.controller_out);
         Ok(())
     }
 
     pub(super) fn move_leader(&mut self, to: Id) -> Result<(), Fault> {
         let broker = BrokerId(to.into());
-        self.controller.step(
-            ControllerInput::MoveLeader { to: broker },
-            &mut self.controller_out,
-        );
+        self.controller.step(ControllerInput::MoveLeader { to: broker }, &mut self.controller_out);
         let moved = |output: &ControllerOutput| match *output {
             ControllerOutput::LeaderMove { outcome, .. } => Some(outcome),
             _ => None,
@@ -130,11 +116,5 @@ impl<D: Storage> Cluster<D> {
 fn found<D: Storage>(copy: D, id: Id, epoch: BrokerEpoch, life: Life) -> Result<BrokerView, Fault> {
     let (node, _) = Node::open(copy, config(id, epoch))?;
     let view = observe::broker_view(&node, None)?;
-    Ok(BrokerView {
-        life,
-        role: Role::None,
-        partition_epoch: 0,
-        hw: 0,
-        ..view
-    })
+    Ok(BrokerView { life, role: Role::None, partition_epoch: 0, hw: 0, ..view })
 }

@@ -24,11 +24,7 @@ use super::{PARTITION, TOPIC};
 
 /// Holds, or the replica contradicts what it was told.
 fn check(holds: bool, what: &str) -> Result<(), Fault> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Fault::hidden(what))
-    }
+    if holds { Ok(()) } else { Err(Fault::hidden(what)) }
 }
 
 /// The state of a broker that is up, and that applied this metadata image last in this life.
@@ -42,23 +38,16 @@ pub fn broker_view<D: Disk>(
     let parts = node.replica().parts();
     check_hidden(&parts, image)?;
     let log = log(node)?;
-    check(
-        parts.log.start == Offset(0),
-        "the log start is another than 0",
-    )?;
-    check(
-        parts.log.leo.0 == log.len() as u64,
-        "the LEO is another than the number of records",
-    )?;
+    check(parts.log.start == Offset(0), "the log start is another than 0")?;
+    check(parts.log.leo.0 == log.len() as u64, "the LEO is another than the number of records")?;
     let registration = parts.registration;
     let epochs = parts.log.epochs.entries().iter();
     Ok(BrokerView {
         life: Life::Up,
         broker_epoch: life(parts.config.broker_epoch)?,
         role: role(&parts, &log)?,
-        partition_epoch: registration.map_or(Ok(0), |known| {
-            small("partition epoch", known.partition_epoch.0)
-        })?,
+        partition_epoch: registration
+            .map_or(Ok(0), |known| small("partition epoch", known.partition_epoch.0))?,
         epochs: epochs
             .map(|&(epoch, start)| epoch_start(epoch, start))
             .collect::<Result<_, _>>()?,
@@ -74,11 +63,9 @@ fn log<D: Disk>(node: &Node<D>) -> Result<Vec<Record>, Fault> {
     let log = node.log();
     let mut records = Vec::with_capacity(log.leo().0 as usize);
     let mut strange = None;
-    log.for_each_record(log.start(), log.leo(), |stamp, found| {
-        match record(stamp, found) {
-            Ok(found) => records.push(found),
-            Err(fault) => strange = strange.take().or(Some(fault)),
-        }
+    log.for_each_record(log.start(), log.leo(), |stamp, found| match record(stamp, found) {
+        Ok(found) => records.push(found),
+        Err(fault) => strange = strange.take().or(Some(fault)),
     })?;
     strange.map_or(Ok(records), Err)
 }
@@ -105,13 +92,8 @@ fn check_hidden(parts: &Parts<'_>, image: Option<&MetadataImage>) -> Result<(), 
         "it knows the brokers otherwise than its metadata does",
     )?;
     parts.registration.map_or(Ok(()), |registration| {
-        let Registration {
-            leader: _,
-            leader_epoch: _,
-            partition_epoch: _,
-            replicas,
-            min_isr,
-        } = registration;
+        let Registration { leader: _, leader_epoch: _, partition_epoch: _, replicas, min_isr } =
+            registration;
         check(
             *replicas == image.partition.replicas && *min_isr == image.partition.min_isr,
             "it knows the assignment otherwise than its metadata does",
@@ -144,16 +126,8 @@ fn leader(
     leading: &Leader,
     log: &[Record],
 ) -> Result<Role, Fault> {
-    let Leader {
-        epoch_start,
-        isr,
-        waiting,
-    } = leading;
-    let IsrState {
-        leader,
-        membership,
-        followers,
-    } = isr;
+    let Leader { epoch_start, isr, waiting } = leading;
+    let IsrState { leader, membership, followers } = isr;
     check(*leader == parts.id, "another leads in its place")?;
     let committed = membership.committed().iter().copied();
     Ok(Role::Leader {
@@ -193,12 +167,7 @@ fn waiting(
     produce: &Waiting,
     log: &[Record],
 ) -> Result<view::Waiting, Fault> {
-    let Waiting {
-        base,
-        required,
-        epoch,
-        deadline_ms: _,
-    } = *produce;
+    let Waiting { base, required, epoch, deadline_ms: _ } = *produce;
     check(
         required.0 == base.0 + 1 && epoch == registration.leader_epoch,
         "a waiting produce of another epoch, or of more than one record",
@@ -206,10 +175,7 @@ fn waiting(
     let at = offset(base)?;
     let record = log.get(usize::from(at));
     let lost = || Fault::hidden("a produce waits for a record that is not in the log");
-    Ok(view::Waiting {
-        offset: at,
-        value: record.ok_or_else(lost)?.value,
-    })
+    Ok(view::Waiting { offset: at, value: record.ok_or_else(lost)?.value })
 }
 
 /// The open proposal, as the change that it makes.
@@ -218,12 +184,7 @@ fn pending(
     registration: &Registration,
     membership: &Membership,
 ) -> Result<Option<Pending>, Fault> {
-    let Membership::Pending {
-        isr,
-        proposal,
-        outcome,
-    } = membership
-    else {
+    let Membership::Pending { isr, proposal, outcome } = membership else {
         return Ok(None);
     };
     // No message is lost but with its sender, so what is undecided is still on its way.
@@ -246,16 +207,12 @@ fn pending(
     )?;
     let joins = wanted.iter().filter(|(id, _)| !isr.contains(id));
     let joins: Vec<_> = joins.map(|&(id, _)| broker(id)).collect::<Result<_, _>>()?;
-    let leaves = isr
-        .iter()
-        .filter(|id| wanted.iter().all(|(stays, _)| stays != *id));
+    let leaves = isr.iter().filter(|id| wanted.iter().all(|(stays, _)| stays != *id));
     let leaves: Vec<_> = leaves.map(|&id| broker(id)).collect::<Result<_, _>>()?;
     match (&joins[..], leaves.is_empty()) {
         (&[one], true) => Ok(Some(Pending::Expand(one))),
         (&[], false) => Ok(Some(Pending::Shrink(leaves))),
-        _ => Err(Fault::hidden(format!(
-            "a proposal by which {joins:?} join and {leaves:?} leave"
-        ))),
+        _ => Err(Fault::hidden(format!("a proposal by which {joins:?} join and {leaves:?} leave"))),
     }
 }
 
@@ -275,10 +232,7 @@ fn states<'a>(
                     return Err(Fault::hidden("a broker shuts down, and nobody asked it to"));
                 }
             };
-            Ok(State {
-                epoch: life(epoch)?,
-                state,
-            })
+            Ok(State { epoch: life(epoch)?, state })
         })
         .collect()
 }
@@ -295,10 +249,7 @@ pub fn controller_view(node: &ControllerNode, min_isr: u8) -> Result<ControllerV
         elr,
         min_isr: configured,
     } = controller.partition();
-    check(
-        *configured == u32::from(min_isr),
-        "another min ISR than configured",
-    )?;
+    check(*configured == u32::from(min_isr), "another min ISR than configured")?;
     let brokers = |ids: &std::collections::BTreeSet<BrokerId>| {
         ids.iter().copied().map(broker).collect::<Result<_, _>>()
     };

@@ -39,11 +39,7 @@ impl<D: Disk> Taken for Node<D> {
         now_ms: i64,
         out: &mut Vec<Outgoing>,
     ) -> Result<(), NodeError> {
-        let Envelope {
-            from,
-            message: says,
-            ..
-        } = &message.envelope;
+        let Envelope { from, message: says, .. } = &message.envelope;
         let peer = match *from {
             CONTROLLER => Peer::Controller,
             broker => Peer::Broker(BrokerId(broker.into())),
@@ -65,16 +61,9 @@ pub(super) fn answer(answering: Answering<'_>, frame: Vec<u8>) -> Result<InFligh
         let what = format!("b{from} answered request {id} while it had request {asked} in hand");
         return Err(Fault::hidden(what));
     }
-    let envelope = Envelope {
-        from: request.envelope.to,
-        to: request.envelope.from,
-        message: message.into(),
-    };
-    Ok(InFlight {
-        envelope,
-        id,
-        frame,
-    })
+    let envelope =
+        Envelope { from: request.envelope.to, to: request.envelope.from, message: message.into() };
+    Ok(InFlight { envelope, id, frame })
 }
 
 impl<D: Storage> Cluster<D> {
@@ -88,20 +77,12 @@ impl<D: Storage> Cluster<D> {
     ) -> Result<(), Fault> {
         for outgoing in out.drain(..) {
             match outgoing {
-                Outgoing::Frame {
-                    to: Peer::Client(_),
-                    bytes,
-                    ..
-                } => {
+                Outgoing::Frame { to: Peer::Client(_), bytes, .. } => {
                     let answered = self.clients.answered(from, &bytes)?;
                     seen.answers.push(answered.answer);
                     seen.promised.extend(answered.promised);
                 }
-                Outgoing::Frame {
-                    to,
-                    way: Way::Request,
-                    bytes,
-                } => {
+                Outgoing::Frame { to, way: Way::Request, bytes } => {
                     let (id, message) = decode::request(from, &bytes)?;
                     let to = match to {
                         Peer::Broker(id) => decode::broker(id)?,
@@ -110,18 +91,10 @@ impl<D: Storage> Cluster<D> {
                     let message = message.into();
                     let envelope = Envelope { from, to, message };
                     let frame = bytes;
-                    let message = InFlight {
-                        envelope,
-                        id,
-                        frame,
-                    };
+                    let message = InFlight { envelope, id, frame };
                     self.send(Connection::Open, message, seen);
                 }
-                Outgoing::Frame {
-                    way: Way::Response,
-                    bytes,
-                    ..
-                } => {
+                Outgoing::Frame { way: Way::Response, bytes, .. } => {
                     let unasked = || Fault::hidden(format!("b{from} answered what nobody asked"));
                     let answering = answering.take().ok_or_else(unasked)?;
                     self.send(answering.connection, answer(answering, bytes)?, seen);
@@ -152,9 +125,7 @@ impl<D: Storage> Cluster<D> {
         seen: &mut Seen,
     ) -> Result<(), Fault> {
         let mut out = std::mem::take(&mut self.controller_out);
-        let at = out
-            .iter()
-            .position(|o| matches!(o, ControllerOutput::Send(_)));
+        let at = out.iter().position(|o| matches!(o, ControllerOutput::Send(_)));
         let sent = at.map(|at| out.remove(at));
         self.controller_out = out;
         let Some(ControllerOutput::Send(Outgoing::Frame { bytes, .. })) = sent else {
@@ -181,9 +152,7 @@ impl<D: Storage> Cluster<D> {
         seen.published = true;
         for &broker in published_to {
             if !self.is_up(broker) {
-                return Err(Fault::not_enabled(format!(
-                    "b{broker} is down and reads no metadata"
-                )));
+                return Err(Fault::not_enabled(format!("b{broker} is down and reads no metadata")));
             }
             self.broker(broker).unread.push_back(Rc::clone(&image));
         }

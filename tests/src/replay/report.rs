@@ -24,18 +24,8 @@ pub struct NodeDifference {
 impl NodeDifference {
     /// Whether it is the predicted one, to the value.
     pub fn is(&self, predicted: &Divergence) -> bool {
-        let Divergence {
-            step: _,
-            node,
-            field,
-            faulty,
-            correct,
-        } = predicted;
-        let Difference {
-            field: at,
-            left,
-            right,
-        } = &self.difference;
+        let Divergence { step: _, node, field, faulty, correct } = predicted;
+        let Difference { field: at, left, right } = &self.difference;
         (self.node, at, left, right) == (*node, field, faulty, correct)
     }
 }
@@ -43,11 +33,7 @@ impl NodeDifference {
 impl fmt::Display for NodeDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Difference { field, left, right } = &self.difference;
-        write!(
-            f,
-            "{}: {field} is {left} in the trace and {right} in the code",
-            name(self.node)
-        )
+        write!(f, "{}: {field} is {left} in the trace and {right} in the code", name(self.node))
     }
 }
 
@@ -80,10 +66,7 @@ impl Mismatch {
         let steps = &trace.steps[upto.saturating_sub(STEPS_TOLD)..upto];
         Self {
             differences,
-            last_steps: steps
-                .iter()
-                .map(|s| (s.step, s.action.to_string()))
-                .collect(),
+            last_steps: steps.iter().map(|s| (s.step, s.action.to_string())).collect(),
             predicted: None,
         }
     }
@@ -151,12 +134,7 @@ pub struct Failure {
 
 impl Failure {
     pub(super) fn at(step: usize, action: Option<Action>, why: Why) -> Box<Self> {
-        Box::new(Self {
-            step,
-            line: step + 2,
-            action,
-            why,
-        })
+        Box::new(Self { step, line: step + 2, action, why })
     }
 
     /// The exit code it asks for.
@@ -194,10 +172,7 @@ impl Failure {
             Why::Differs(mismatch) => write!(text, "{at}: {}", mismatch.first()),
             Why::Hidden(what) => write!(text, "{at}: {what}; no trace can say so: mend the code"),
             Why::Broken { property, reason } => {
-                write!(
-                    text,
-                    "{at}: the code breaks {property}: {reason}; mend the code"
-                )
+                write!(text, "{at}: the code breaks {property}: {reason}; mend the code")
             }
             Why::NotEnabled(what) => write!(
                 text,
@@ -221,10 +196,8 @@ impl Failure {
         let mut text = format!("{path}: {}\n", self.headline());
         if let Why::Differs(mismatch) = &self.why {
             tell(mismatch, &mut text);
-            let _ = writeln!(
-                text,
-                "  replay: cargo run --bin conform -- replay {path} --disk {disk}"
-            );
+            let _ =
+                writeln!(text, "  replay: cargo run --bin conform -- replay {path} --disk {disk}");
         }
         text
     }
@@ -232,13 +205,7 @@ impl Failure {
 
 fn tell(mismatch: &Mismatch, text: &mut String) {
     if let Some(predicted) = &mismatch.predicted {
-        let Divergence {
-            node,
-            field,
-            faulty,
-            correct,
-            ..
-        } = predicted;
+        let Divergence { node, field, faulty, correct, .. } = predicted;
         let _ = writeln!(
             text,
             "  predicted: {}: {field} is {faulty} in the trace and {correct} in the code",

@@ -1,308 +1,303 @@
-//! What the binaries print, and with which code they end: the promises of docs/checking.md.
+//! The `conform` binary: output and exit codes, by spawning it.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::process::Output;
+use std::path::Path;
 
-use klog_model::fault::Fault;
-use klog_model::protocol::LADDER;
-use klog_model::scenario::scenarios;
-use klog_trace::property::{PROPERTIES, WITNESSES};
-use serde_json::Value;
+use klog_trace::{Action, Trace};
+use tempfile::TempDir;
 
-use crate::workspace::{read, run};
+use crate::support::{Ran, conforming, root, run, run_in};
 
-const LOSS: [&str; 5] = ["run", "--scenario", "one-crash", "--protocol", "kafka-0.10"];
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("binaries print UTF-8")
+/// A trace to spoil.
+fn sample() -> Trace {
+    let mut traces: Vec<_> = conforming().map(|t| t.trace).collect();
+    traces.sort_by_key(|trace| trace.steps.len());
+    traces.pop().expect("a trace")
 }
 
-fn check(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = run("check", arguments);
-    (status.code(), text(&stdout), text(&stderr))
+/// Replays this text as `x.jsonl` in a folder of its own.
+fn replay_text(text: &str) -> Ran {
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("x.jsonl"), text).expect("a file");
+    run_in(
+        folder.path(),
+        "conform",
+        &["replay", "x.jsonl", "--disk", "memory"],
+    )
 }
 
-/// The one line on stderr of a command that must be refused.
-fn refused(arguments: &[&str]) -> String {
-    let (code, out, err) = check(arguments);
-    assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}: {err}");
-    assert_eq!(err.lines().count(), 1, "{arguments:?}: {err}");
-    err
-}
-
-#[test]
-fn an_unknown_flag_ends_with_2_and_a_suggestion() {
-    for (arguments, meant) in [
-        (["run", "--protocl", "klog"], "--protocol"),
-        (["run", "--max-state", "5"], "--max-states"),
-        (["rnu", "--scenario", "lag"], "run"),
-    ] {
-        let (code, out, err) = check(&arguments);
-        assert_eq!((code, out.as_str()), (Some(2), ""));
-        assert!(err.contains("similar") && err.contains(meant), "{err}");
+/// One line of error that begins so and holds these words, and the exit code.
+fn refused(ran: &Ran, code: i32, begins: &str, words: &[&str]) {
+    assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "one line: {}", ran.err);
+    assert!(ran.err.starts_with(begins), "{begins}: {}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "{word}: {}", ran.err);
     }
 }
 
 #[test]
-fn an_unknown_name_ends_with_2_and_names_the_known_ones() {
-    let scenarios: Vec<&str> = scenarios().iter().map(|s| s.name).collect();
-    let protocols: Vec<&str> = LADDER.iter().map(|r| r.0).collect();
-    let faults: Vec<&str> = Fault::ALL.iter().map(|f| f.info().name).collect();
-    let properties = PROPERTIES.iter().map(|p| p.1);
-    let properties: Vec<&str> = properties.chain(WITNESSES.iter().map(|w| w.1)).collect();
-    for (flag, known) in [
-        ("--scenario", scenarios),
-        ("--protocol", protocols),
-        ("--fault", faults),
-        ("--property", properties),
-    ] {
-        let err = refused(&["run", flag, "no-such-thing"]);
-        assert!(err.contains("`no-such-thing`"), "{err}");
-        for name in known {
-            assert!(err.contains(name), "{flag} does not name {name}: {err}");
-        }
+fn the_committed_traces_replay() {
+    let ran = run("conform", &["replay"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.err, "");
+    let lines: Vec<_> = ran.out.lines().collect();
+    let total = lines.last().expect("a line with totals");
+    let count = lines.len() - 1;
+    assert!(total.starts_with(&format!("{count} replays, ")), "{total}");
+    assert!(total.ends_with(" steps, 0 failed"), "{total}");
+    assert!(lines[0].starts_with("traces/conform/"), "{}", lines[0]);
+    for disk in ["  memory  ", "  files  "] {
+        let on_it = lines.iter().filter(|line| line.contains(disk));
+        assert_eq!(on_it.count() * 2, count, "{disk}");
     }
+    let below = run_in(
+        &root().join("tests"),
+        "conform",
+        &["replay", "--disk", "memory"],
+    );
+    assert_eq!(
+        below.code,
+        Some(0),
+        "found from a folder below: {}",
+        below.err
+    );
 }
 
 #[test]
-fn a_number_out_of_range_ends_with_2_and_the_range() {
-    for (arguments, range) in [
-        (["run", "--brokers", "6"], "1..=5"),
-        (["run", "--min-isr", "0"], "1..=5"),
-        (["run", "--records", "21"], "0..=20"),
-        (["run", "--max-states", "0"], "0"),
-    ] {
-        let (code, out, err) = check(&arguments);
-        assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-        assert!(err.contains(range), "{err}");
-    }
+fn the_document_says_the_same() {
+    let args = ["replay", "--disk", "memory", "--format", "json"];
+    let ran = run("conform", &args);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("one document");
+    assert_eq!(document["schema"], "klog-conform/1");
+    assert_eq!(
+        (document["exit"].as_i64(), document["failed"].as_i64()),
+        (Some(0), Some(0))
+    );
+    let replays = document["replays"].as_array().expect("a list");
+    let steps: i64 = replays.iter().filter_map(|r| r["steps"].as_i64()).sum();
+    assert_eq!(document["steps"].as_i64(), Some(steps));
+    assert!(replays.iter().any(|r| r["parted"].is_number()));
+    let again = run("conform", &args);
+    assert_eq!(again.out, ran.out, "same input, same bytes");
 }
 
 #[test]
-fn a_loss_ends_with_12_and_shows_the_way_to_it() {
-    let (code, out, err) = check(&LOSS);
-    assert_eq!((code, err.as_str()), (Some(12), ""), "{out}");
-    assert!(out.contains("committed-survives is violated by:\n\n   1  "), "{out}");
+fn a_mismatch_says_where_and_how_it_came_there() {
+    let mut trace = sample();
+    let last = trace.steps.len();
+    let sent = trace
+        .steps
+        .iter()
+        .rposition(|step| !step.brokers.is_empty());
+    let at = sent.expect("a step that changes a broker");
+    let view = trace.steps[at]
+        .brokers
+        .values_mut()
+        .next()
+        .expect("a broker");
+    view.hw_checkpoint += 9;
+    let expected = view.hw_checkpoint;
+    let ran = replay_text(&trace.to_text());
+    assert_eq!(ran.code, Some(17), "{}", ran.err);
+    let report: Vec<_> = ran.err.lines().collect();
+    let step = &trace.steps[at];
+    let begins = format!(
+        "x.jsonl: line {}: step {} ({}): b",
+        at + 3,
+        at + 1,
+        step.action
+    );
+    assert!(report[0].starts_with(&begins), "{}", report[0]);
+    let values = format!(
+        "hw_checkpoint is {expected} in the trace and {} in the code",
+        expected - 9
+    );
+    assert!(report[0].ends_with(&values), "{}", report[0]);
+    let told = report
+        .iter()
+        .filter(|line| line.starts_with("  step "))
+        .count();
+    assert_eq!(
+        told,
+        (at + 1).min(5),
+        "the last steps of {last}: {}",
+        ran.err
+    );
+    let replay = "  replay: cargo run --bin conform -- replay x.jsonl --disk memory";
+    assert_eq!(report.last(), Some(&replay));
+    assert!(ran.out.ends_with("1 replays, ".to_owned().as_str()) || ran.out.contains("1 failed"));
 }
 
 #[test]
-fn a_clean_run_ends_with_0_and_says_that_it_saw_everything() {
-    let (code, out, err) = check(&["run", "--scenario", "fast-failover"]);
-    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
-    assert!(out.contains("exhausted: ") && out.contains("cut by any other bound: 0"), "{out}");
+fn an_unreadable_trace_is_one_line_with_place_and_remedy() {
+    let text = sample().to_text();
+    let unknown = text.replacen("{\"step\":1,", "{\"step\":1,\"colour\":1,", 1);
+    let begins = "x.jsonl: line 3, column 18: unknown field `colour`";
+    refused(&replay_text(&unknown), 2, begins, &["; mend the line"]);
+    let version = text.replacen("\"version\":1", "\"version\":9", 1);
+    refused(
+        &replay_text(&version),
+        2,
+        "x.jsonl: line 1: version 9",
+        &["; use the program"],
+    );
+    let cut = &text[..text.len() - 20];
+    let last = format!("x.jsonl: line {}, column ", text.lines().count());
+    refused(&replay_text(cut), 2, &last, &["; the line was cut"]);
+    let fewer: String = text.lines().take(3).flat_map(|l| [l, "\n"]).collect();
+    refused(
+        &replay_text(&fewer),
+        2,
+        "x.jsonl: line 3: 1 steps, but",
+        &["; the file was cut"],
+    );
+    refused(
+        &replay_text(""),
+        2,
+        "x.jsonl: line 1: the file is empty",
+        &["; record"],
+    );
 }
 
 #[test]
-fn a_run_that_was_cut_ends_with_3_and_proves_nothing() {
-    let arguments = ["run", "--scenario", "fast-failover", "--max-states", "500"];
-    let (code, out, _) = check(&arguments);
-    assert_eq!(code, Some(3), "{out}");
-    assert!(out.contains("bounded by states: "), "{out}");
-    assert!(!out.contains("holds"), "a cut run claims that something holds: {out}");
+fn a_trace_about_nobody_is_unreadable_too() {
+    let mut trace = sample();
+    trace.steps[1].action = Action::Crash { broker: 9 };
+    refused(
+        &replay_text(&trace.to_text()),
+        2,
+        "x.jsonl: line 4: b9 is none of",
+        &["; mend"],
+    );
+    let mut trace = sample();
+    trace.header.bounds.min_isr = 0;
+    refused(
+        &replay_text(&trace.to_text()),
+        2,
+        "x.jsonl: line 1: ",
+        &["; mend the header"],
+    );
+    let mut trace = sample();
+    trace.steps.clear();
+    trace.header.steps = 0;
+    refused(
+        &replay_text(&trace.to_text()),
+        2,
+        "x.jsonl: line 2: the trace has no steps",
+        &[],
+    );
 }
 
 #[test]
-fn a_witness_that_is_not_found_fails_the_run() {
-    let (code, out, _) = check(&["run", "--scenario", "lag", "--lag-checks", "0"]);
-    assert_eq!(code, Some(0), "changed bounds expect nothing: {out}");
-    assert!(out.contains("not found: it cannot happen here"), "{out}");
-}
-
-#[test]
-fn a_trace_that_cannot_be_read_ends_with_2_and_the_place() {
-    let err = refused(&["show", "traces/diverge/missing.jsonl"]);
-    assert!(err.contains("missing.jsonl: ") && err.contains("name a trace file"), "{err}");
-
-    let whole = read("traces/diverge/kip101-scenario-1.jsonl");
-    let last = whole.lines().count();
-    let cut = whole.len() - 20;
-    let field = "{\"step\":1,\"colour\":\"red\",";
-    let cases = [
-        (whole.replace("{\"step\":1,", field), "line 3, column ", "mend the line"),
-        (whole.replace("\"version\":1", "\"version\":9"), "line 1: version 9", "use the program"),
-        (whole[..cut].to_owned(), &format!("line {last}, column "), "the line was cut"),
-        (whole.trim_end().to_owned(), &format!("line {last}: "), "the file was cut"),
-        (String::new(), "line 1: the file is empty", "record it anew"),
+fn a_step_that_is_not_enabled_names_step_and_reason() {
+    let disabled = [
+        (Action::Restart { broker: 1 }, "b1 is up"),
+        (
+            Action::Fence { broker: 1 },
+            "b1 is not a dead broker in a session",
+        ),
+        (Action::Unfence { broker: 1 }, "b1 is not fenced"),
+        (Action::Move { to: 1 }, "b1 leads already"),
+        (
+            Action::PowerLoss { broker: 1, keep: 9 },
+            "b1 has only 0 records",
+        ),
+        (
+            Action::ApplyMetadata {
+                broker: 1,
+                records: 1,
+            },
+            "b1 has 0 metadata records to read",
+        ),
+        (
+            Action::DeliverFetchAnswer { from: 1, to: 2 },
+            "no answer to a fetch is on its way",
+        ),
+        (
+            Action::DeliverAlterPartitionAnswer { to: 1 },
+            "no answer to an ISR proposal",
+        ),
     ];
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for (i, (bad, place, remedy)) in cases.iter().enumerate() {
-        let file = folder.path().join(format!("bad-{i}.jsonl"));
-        fs::write(&file, bad).expect("a temporary file");
-        let err = refused(&["show", file.to_str().expect("UTF-8")]);
-        assert!(err.contains(place) && err.contains(remedy), "case {i}: {err}");
+    for (action, why) in disabled {
+        let mut trace = sample();
+        trace.steps[0].action = action;
+        trace.steps[0].published_to.clear();
+        trace.steps[0].idle = None;
+        let begins = format!("x.jsonl: line 3: step 1 ({action}) is not enabled: ");
+        refused(
+            &replay_text(&trace.to_text()),
+            18,
+            &begins,
+            &[why, "; record the trace anew"],
+        );
     }
 }
 
 #[test]
-fn where_nothing_can_be_written_nothing_is_lost() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("notes.txt");
-    fs::write(&file, "mine\n").expect("a temporary file");
-    // A path below a regular file: not even root can write there.
-    let below = file.join("traces");
-    let (code, out, err) = check(&["record", "--to", below.to_str().expect("UTF-8")]);
-    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-    assert!(err.contains("notes.txt") && err.contains("choose a writable folder"), "{err}");
-    assert_eq!(err.lines().count(), 1, "{err}");
-    assert_eq!(fs::read_to_string(&file).expect("still there"), "mine\n");
-    assert_eq!(fs::read_dir(folder.path()).expect("still there").count(), 1);
+fn no_trace_is_a_failure() {
+    let folder = TempDir::new().expect("a folder");
+    let empty = run_in(folder.path(), "conform", &["replay", "."]);
+    refused(&empty, 2, ".: the folder has no trace", &["; record some"]);
+    assert_eq!(empty.out, "");
+    let nothing = run_in(folder.path(), "conform", &["replay"]);
+    assert_eq!(nothing.code, Some(2));
+    assert!(
+        nothing
+            .err
+            .contains("no traces/conform or traces/diverge here or above")
+    );
+    let missing = run_in(folder.path(), "conform", &["replay", "absent.jsonl"]);
+    refused(
+        &missing,
+        2,
+        "absent.jsonl: ",
+        &["; name a file that can be read"],
+    );
 }
 
 #[test]
-fn the_committed_traces_are_what_the_model_records() {
-    let before = traces();
-    let (code, out, err) = check(&["record", "--check", "--to", "traces"]);
-    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
-    assert_eq!(traces(), before, "--check wrote something");
-    let recorded: BTreeSet<String> = out
-        .lines()
-        .filter_map(|l| Some(l.strip_prefix("unchanged  ")?.split(' ').next()?.to_owned()))
-        .collect();
-    let committed: BTreeSet<String> = before.iter().map(|t| t.0.clone()).collect();
-    assert_eq!(recorded, committed, "a trace that nobody records, or one that is not committed");
-}
-
-fn traces() -> Vec<(String, String)> {
-    let names = crate::workspace::files(".jsonl").into_iter();
-    let names = names.filter(|f| f.starts_with("traces/"));
-    names.map(|f| (f.clone(), read(&f))).collect()
-}
-
-#[test]
-fn every_trace_can_be_shown_and_drawn() {
-    for (file, _) in traces() {
-        let (code, out, err) = check(&["show", &file]);
-        assert_eq!((code, err.as_str()), (Some(0), ""), "{file}");
-        assert!(out.contains("the real code must "), "{file}: {out}");
-        let (code, out, err) = check(&["show", &file, "--as", "svg"]);
-        assert_eq!((code, err.as_str()), (Some(0), ""), "{file}");
-        assert!(out.starts_with("<svg") && out.ends_with("</svg>\n"), "{file}");
-    }
-}
-
-/// The keys of the document, of a run and of a row; docs/checking.md says what each means.
-pub const DOCUMENT: [&str; 3] = ["schema", "runs", "exit"];
-pub const RUN: [&str; 16] = [
-    "scenario",
-    "protocol",
-    "faults",
-    "bounds",
-    "verdict",
-    "bounded_by",
-    "generated",
-    "unique",
-    "depth",
-    "seconds",
-    "peak_rss_bytes",
-    "properties",
-    "actions",
-    "boundary_cut",
-    "outside_claim",
-    "collision_probability",
-];
-pub const ROW: [&str; 7] =
-    ["id", "kind", "result", "expected", "expected_steps", "steps", "trace"];
-/// What differs from run to run.
-const MEASURED: [&str; 2] = ["seconds", "peak_rss_bytes"];
-
-fn keys(value: &Value) -> BTreeSet<&str> {
-    let object = value.as_object().expect("an object");
-    object.keys().map(String::as_str).collect()
-}
-
-/// The document of a run without its measurements, as it was printed otherwise.
-fn document(arguments: &[&str]) -> Value {
-    let arguments = [arguments, &["--format", "json"]].concat();
-    let (_, out, err) = check(&arguments);
-    assert_eq!(err, "");
-    let mut document: Value = serde_json::from_str(&out).expect("one JSON document");
-    for run in document["runs"].as_array_mut().expect("a list of runs") {
-        for name in MEASURED {
-            let measured = run.as_object_mut().expect("an object").remove(name);
-            assert!(measured.is_some_and(|v| v.is_number()), "{name} is not measured");
-        }
-    }
-    document
-}
-
-#[test]
-fn the_document_has_exactly_its_documented_keys() {
-    let document = document(&LOSS);
-    assert_eq!(document["schema"], "klog-check/1");
-    assert_eq!(document["exit"], 12);
-    assert_eq!(keys(&document), BTreeSet::from(DOCUMENT));
-    let run = &document["runs"][0];
-    let mut expected = BTreeSet::from(RUN);
-    expected.retain(|key| !MEASURED.contains(key));
-    assert_eq!(keys(run), expected);
-    assert_eq!(run["verdict"], "exhausted");
-    assert_eq!(run["bounded_by"], Value::Null);
-    let rows = run["properties"].as_array().expect("a list of rows");
-    assert_eq!(rows.len(), PROPERTIES.len() + WITNESSES.len());
-    for row in rows {
-        assert_eq!(keys(row), BTreeSet::from(ROW));
-    }
-    let first = &rows[0];
-    assert_eq!((&first["id"], &first["result"]), (&"committed-survives".into(), &"violated".into()));
-    assert!(first["steps"].as_u64().is_some_and(|n| n > 0));
-}
-
-#[test]
-fn two_runs_print_the_same_but_for_what_they_measure() {
-    assert_eq!(document(&LOSS).to_string(), document(&LOSS).to_string());
-}
-
-#[test]
-fn one_property_alone_is_judged_as_among_all() {
-    let all = document(&LOSS);
-    let one = document(&[&LOSS[..], &["--property", "logs-match"]].concat());
-    let rows = one["runs"][0]["properties"].as_array().expect("a list of rows");
-    assert_eq!(rows.len(), 1);
-    let among = all["runs"][0]["properties"].as_array().expect("a list of rows");
-    assert!(among.contains(&rows[0]));
-}
-
-#[test]
-fn the_lists_name_what_there_is() {
-    for (what, count) in [
-        ("faults", Fault::ALL.len()),
-        ("properties", PROPERTIES.len() + WITNESSES.len()),
-        ("scenarios", scenarios().len()),
-        ("actions", klog_trace::Action::KINDS.len()),
-        ("traces", traces().len()),
+fn a_wrong_use_is_2() {
+    for args in [
+        &["replay", "--dsk"][..],
+        &["reply"],
+        &["replay", "--disk", "paper"],
+        &[],
     ] {
-        let (code, out, err) = check(&["list", what]);
-        assert_eq!((code, err.as_str()), (Some(0), ""));
-        assert_eq!(out.lines().count(), count, "{what}: {out}");
+        let ran = run("conform", args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
+        assert_eq!(ran.out, "", "{args:?}");
     }
+    let help = run("conform", &["-h"]);
+    assert_eq!(help.code, Some(0));
+    assert!(help.out.starts_with("Examples:\n"), "{}", help.out);
 }
 
 #[test]
-fn the_demo_prints_the_same_bytes_five_times() {
-    let arguments = ["replica-demo", "--rounds", "4", "--min-isr", "2", "--now-ms", "1700000000000"];
-    for format in ["human", "json"] {
-        let arguments = [&arguments[..], &["--format", format]].concat();
-        let first = run("klog", &arguments);
-        assert_eq!(first.status.code(), Some(0));
-        assert!(!first.stdout.is_empty() && first.stderr.is_empty());
-        for _ in 0..4 {
-            assert!(run("klog", &arguments).stdout == first.stdout, "{format} differs");
-        }
-    }
-}
-
-#[test]
-fn the_demo_refuses_what_it_cannot_do_with_2() {
-    for (arguments, meant) in [
-        (&["replica-demo", "--round", "4"][..], "--rounds"),
-        (&["replica-demo", "--min-isr", "3"], "1..=2"),
-        (&["replica-dmo"], "replica-demo"),
-        (&["replica-demo", "--dir", "Cargo.toml/logs"], "name a directory"),
-    ] {
-        let output = run("klog", arguments);
-        let err = text(&output.stderr);
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{err}");
-        assert!(err.contains(meant), "{err}");
-    }
+fn the_worst_result_is_the_exit_code() {
+    let folder = TempDir::new().expect("a folder");
+    let mut parts = sample();
+    parts.steps[0].sent.clear();
+    parts.steps[0].answers.clear();
+    parts.steps[0].brokers.clear();
+    parts.steps[0].controller = None;
+    let mut disabled = sample();
+    disabled.steps[0].action = Action::Restart { broker: 1 };
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    put("a.jsonl", "nonsense\n");
+    put("b.jsonl", &sample().to_text());
+    let code = || {
+        run_in(
+            folder.path(),
+            "conform",
+            &["replay", ".", "--disk", "memory"],
+        )
+        .code
+    };
+    assert_eq!(code(), Some(2));
+    put("c.jsonl", &disabled.to_text());
+    assert_eq!(code(), Some(18));
+    put("d.jsonl", &parts.to_text());
+    assert_eq!(code(), Some(17));
+    assert!(Path::new("a.jsonl").is_relative());
 }

@@ -183,3 +183,6 @@ fn die(broker: &mut BrokerView, life: Life) {
     broker.hw = 0;
     broker.proposed_at = None;
 }
+
+#[cfg(test)]
+mod tests;

@@ -304,3 +304,7 @@ impl Model for Search {
         stopped == 0
     }
 }
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

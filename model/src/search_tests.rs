@@ -1,0 +1,144 @@
+//! The searches judged by other searches: a naive one, one without merged steps, and the table
+//! of expectations.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use klog_trace::property::{PROPERTIES, Property};
+use klog_trace::trace::{Bounds, Interleaving};
+
+use super::{Counters, Found, Goal, Limits, Search};
+use crate::fault::Fault;
+use crate::protocol::{LADDER, Protocol};
+use crate::scenario;
+use crate::system::System;
+
+fn explore(protocol: &Protocol, bounds: &Bounds) -> (Found, Arc<Counters>) {
+    let system = Arc::new(System::new(protocol.clone(), bounds.clone()));
+    let search = Search::new(system, Goal::Explore, Limits::default());
+    let counters = Arc::clone(&search.counters);
+    (search.run(), counters)
+}
+
+fn small() -> Vec<Bounds> {
+    let bounds = |name: &str| scenario::by_name(name).expect("a scenario").bounds;
+    let one = |bounds: Bounds| Bounds { records: 1, ..bounds };
+    vec![
+        bounds("fast-failover"),
+        bounds("lag"),
+        one(bounds("one-crash")),
+        one(bounds("power-loss")),
+        Bounds { moves: 1, ..one(bounds("zombie")) },
+    ]
+}
+
+/// States kept whole and compared whole: no fingerprint, no stateright.
+fn naive(system: &System) -> (u64, u64, u64, u64) {
+    let text = |row: &crate::row::Row| format!("{row:?}");
+    let start = system.initial();
+    let mut seen = BTreeSet::from([text(&start)]);
+    let mut queue = VecDeque::from([(start, 1)]);
+    let (mut generated, mut deepest, mut violated) = (1, 0, 0);
+    while let Some((row, depth)) = queue.pop_front() {
+        deepest = deepest.max(depth);
+        for (property, _, _) in &PROPERTIES {
+            if property.judge(&system.view(&row)).is_some() {
+                violated |= 1 << *property as u64;
+            }
+        }
+        let mut actions = Vec::new();
+        system.enabled(&row, &mut actions);
+        for action in actions {
+            let next = system.step(&row, action).row;
+            if next != row {
+                generated += 1;
+                if seen.insert(text(&next)) {
+                    queue.push_back((next, depth + 1));
+                }
+            }
+        }
+    }
+    (seen.len() as u64, generated, deepest, violated)
+}
+
+#[test]
+fn stateright_and_a_naive_search_count_the_same() {
+    for bounds in small() {
+        for (name, _, _) in LADDER {
+            let protocol = Protocol::by_name(name).expect("a rung");
+            let (found, counters) = explore(&protocol, &bounds);
+            let violated = counters.violated.load(super::Relaxed);
+            let ours = (found.unique, found.generated, found.depth, violated);
+            assert_eq!(ours, naive(&System::new(protocol, bounds.clone())), "{name} {bounds:?}");
+        }
+    }
+}
+
+#[test]
+fn merged_steps_change_no_verdict() {
+    for bounds in small() {
+        let full = Bounds { interleaving: Interleaving::Full, ..bounds.clone() };
+        for protocol in every_protocol() {
+            let (merged, m) = explore(&protocol, &bounds);
+            let (whole, w) = explore(&protocol, &full);
+            assert_eq!((merged.bound, whole.bound), (None, None));
+            assert!(merged.unique <= whole.unique);
+            let bits =
+                |c: &Counters| (c.violated.load(super::Relaxed), c.witnessed.load(super::Relaxed));
+            assert_eq!(bits(&m), bits(&w), "{protocol:?} {bounds:?}");
+        }
+    }
+}
+
+fn every_protocol() -> Vec<Protocol> {
+    let rungs = LADDER.iter().filter_map(|r| Protocol::by_name(r.0));
+    rungs.chain(Fault::ALL.iter().map(|f| Protocol::klog_with(&[*f]))).collect()
+}
+
+#[test]
+fn every_fault_is_caught_where_its_row_says() {
+    for fault in Fault::ALL {
+        let (name, property) = fault.info().caught_by;
+        let bounds = scenario::by_name(name).expect("the row names a scenario").bounds;
+        let search = |protocol| {
+            let system = Arc::new(System::new(protocol, bounds.clone()));
+            Search::new(system, Goal::Violate(property), Limits::default()).run()
+        };
+        assert!(search(Protocol::klog_with(&[fault])).path.is_some(), "{}", fault.info().name);
+    }
+}
+
+#[test]
+fn a_limit_makes_a_search_bounded_and_says_which() {
+    let scenario = scenario::by_name("one-crash").expect("a scenario");
+    let system = Arc::new(System::new(Protocol::klog(), scenario.bounds));
+    let limits = Limits { states: Some(100), ..Limits::default() };
+    let search = Search::new(Arc::clone(&system), Goal::Explore, limits);
+    let counters = Arc::clone(&search.counters);
+    let found = search.run();
+    assert_eq!(found.bound, Some(super::Bound::States));
+    assert!(counters.cut.load(super::Relaxed) > 0 && found.unique < 200);
+    let limits = Limits::default();
+    limits.interrupted.store(true, super::Relaxed);
+    let found = Search::new(system, Goal::Violate(Property::LogsMatch), limits).run();
+    assert_eq!(found.bound, Some(super::Bound::Interruption));
+}
+
+#[test]
+fn a_counterexample_replays_to_a_state_that_violates_and_no_earlier_one_does() {
+    let scenario = scenario::by_name("one-crash").expect("a scenario");
+    let old = Protocol::by_name("kafka-0.10").expect("a rung");
+    let system = Arc::new(System::new(old, scenario.bounds));
+    let property = Property::CommittedSurvives;
+    let search = Search::new(Arc::clone(&system), Goal::Violate(property), Limits::default());
+    let path = search.run().path.expect("it loses a record");
+    let mut row = system.initial();
+    for (i, action) in path.iter().enumerate() {
+        assert!(property.judge(&system.view(&row)).is_none(), "violated before step {}", i + 1);
+        let mut enabled = Vec::new();
+        system.enabled(&row, &mut enabled);
+        assert!(enabled.contains(action), "step {} is not enabled", i + 1);
+        row = system.step(&row, *action).row;
+    }
+    assert!(property.judge(&system.view(&row)).is_some());
+}

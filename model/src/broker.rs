@@ -48,11 +48,8 @@ pub fn on_event(
         }
         Event::Verdict => leader::verdict(actor, broker, out),
         Event::LagCheck => leader::lag_check(me, broker, out),
-        Event::Crash => die(broker, Life::Crashed),
-        Event::PowerLoss { keep } => {
-            die(broker, Life::PowerLost);
-            truncate(broker, keep);
-        }
+        Event::Crash => die(broker, Life::Crashed, leo(broker)),
+        Event::PowerLoss { keep } => die(broker, Life::PowerLost, keep),
         Event::Restart { .. } => {
             let kept = broker.life == Life::Crashed;
             let fate = if kept { LogFate::Kept } else { LogFate::MaybeLost };
@@ -175,11 +172,13 @@ fn truncate(broker: &mut BrokerView, to: u8) {
     broker.hw = broker.hw.min(to);
 }
 
-/// The process ends: all that is not on disk is gone.
-fn die(broker: &mut BrokerView, life: Life) {
+/// The process ends: all that is not on disk is gone, and of the log `keep` records are left. The
+/// state is what a recovery finds, which drops epoch entries at or past the log end (D5).
+fn die(broker: &mut BrokerView, life: Life, keep: u8) {
     broker.life = life;
     broker.role = Role::None;
     broker.partition_epoch = 0;
+    truncate(broker, keep);
     broker.hw = 0;
     broker.proposed_at = None;
 }

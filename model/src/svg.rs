@@ -13,6 +13,8 @@ use crate::text;
 const LANE: usize = 230;
 const LEFT: usize = 330;
 const ROW: usize = 58;
+/// Room for the state beside the last lane.
+const RIGHT: usize = 90;
 const TOP: usize = 70;
 
 /// A message that was sent and not yet read.
@@ -28,7 +30,7 @@ struct Sent {
 /// Draws a trace.
 pub fn sequence(trace: &Trace) -> String {
     let lanes = usize::from(trace.header.bounds.brokers) + 1;
-    let (width, height) = (LEFT + lanes * LANE, TOP + (trace.steps.len() + 1) * ROW + 30);
+    let (width, height) = (LEFT + lanes * LANE + RIGHT, TOP + (trace.steps.len() + 1) * ROW + 30);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" font-family=\"ui-monospace, monospace\" \
@@ -63,7 +65,8 @@ const STYLE: &str = "<style>\
     .lane{stroke:#b9bec6;stroke-width:1}.act{fill:#111}.note{fill:#57606a;font-size:11px}\
     .bad{fill:#b3261e;font-weight:bold}.arrow{stroke:#2457a6;stroke-width:1.4;fill:none}\
     .head{fill:#2457a6}.label{fill:#2457a6;font-size:11px}.dot{fill:#111}\
-    .log{fill:#0b6b3a;font-size:11px}</style>";
+    .log{fill:#0b6b3a;font-size:11px}\
+    .log,.label{paint-order:stroke;stroke:#fff;stroke-width:4px}</style>";
 
 fn title(trace: &Trace) -> String {
     let h = &trace.header;

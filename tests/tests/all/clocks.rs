@@ -55,7 +55,11 @@ const SWEPT: [&str; 3] = ["impl/src/", "model/src/", "traces/src/"];
 /// Who may, and why. The first part is the start of a path. An entry that nobody needs fails.
 const EXEMPT: &[(&str, Reach, &str)] = &[
     ("impl/src/disk.rs", Reach::File, "names the module of the disk of real files"),
-    ("impl/src/disk/fs.rs", Reach::File, "is the disk of real files, the only one who touches them"),
+    (
+        "impl/src/disk/fs.rs",
+        Reach::File,
+        "is the disk of real files, the only one who touches them",
+    ),
     ("impl/src/demo", Reach::File, "decides nothing: it makes the folder of its logs"),
     ("impl/src/main.rs", Reach::Process, "ends the process with a code"),
     ("model/src/search.rs", Reach::Clock, "ends a search at its --max-seconds"),
@@ -107,9 +111,19 @@ fn nothing_that_decides_reaches_outside() {
 /// The protocol itself is never in the table above, whatever a row says.
 #[test]
 fn the_protocol_has_no_exemption() {
-    let core = ["impl/src/replica", "impl/src/controller", "impl/src/log", "impl/src/wire",
-        "impl/src/node", "model/src/rules", "model/src/broker", "model/src/controller",
-        "model/src/system", "model/src/network", "traces/src"];
+    let core = [
+        "impl/src/replica",
+        "impl/src/controller",
+        "impl/src/log",
+        "impl/src/wire",
+        "impl/src/node",
+        "model/src/rules",
+        "model/src/broker",
+        "model/src/controller",
+        "model/src/system",
+        "model/src/network",
+        "traces/src",
+    ];
     let all = swept();
     for part in core {
         assert!(all.iter().any(|f| f.starts_with(part)), "{part} is not swept");

@@ -160,7 +160,8 @@ fn every_dependency_comes_from_the_table_of_the_workspace() {
 #[test]
 fn a_dependency_outside_the_table_is_found() {
     let manifest = "[package]\nname = \"a\"\n[dependencies]\nserde.workspace = true\n\
-                    rand = \"0.9\"\n[dev-dependencies]\nclap = { workspace = true }\nx = { path = \"y\" }\n";
+                    rand = \"0.9\"\n[dev-dependencies]\nclap = { workspace = true }\n\
+                    x = { path = \"y\" }\n";
     let outside: Vec<_> = entries(manifest, "dependencies")
         .into_iter()
         .filter(|(name, value)| !is_from_table(name, value))

@@ -1,14 +1,21 @@
 //! The documents say what the code does: each name, figure of the suite and command in them is
 //! looked up.
 
+use std::sync::Arc;
+
 use klog_model::fault::Fault;
-use klog_model::protocol::LADDER;
-use klog_model::scenario::{scenarios, suite};
+use klog_model::protocol::{LADDER, Protocol};
+use klog_model::scenario::{by_name, scenarios};
+use klog_model::search::{Goal, Limits, Search};
+use klog_model::system::System;
+use klog_model::text::thousands;
 use klog_trace::Action;
 use klog_trace::property::{PROPERTIES, WITNESSES};
+use serde_json::Value;
 
-use crate::cli::{DOCUMENT, ROW, RUN};
-use crate::workspace::{files, golden, read, root, run};
+use crate::binaries::{DOCUMENT, ROW, RUN};
+use crate::support::{Ran, root, run};
+use crate::workspace::{files, golden, read};
 
 /// The commands a newcomer is told, and the continuous integration runs.
 const COMMANDS: [&str; 2] = ["cargo run --bin check", "cargo test"];
@@ -121,6 +128,19 @@ fn the_table_of_the_protocol_has_every_fault_beside_the_property_that_notices() 
     }
 }
 
+/// The shortest way to the property's violation is found within the named scenario.
+#[test]
+fn each_fault_is_noticed_where_the_table_says() {
+    for fault in Fault::ALL {
+        let (name, property) = fault.info().caught_by;
+        let scenario = by_name(name).expect("a scenario");
+        let system = System::new(Protocol::klog_with(&[fault]), scenario.bounds);
+        let search = Search::new(Arc::new(system), Goal::Violate(property), Limits::default());
+        let path = search.run().path;
+        assert!(path.is_some(), "{fault:?} does not break {} in {name}", property.id());
+    }
+}
+
 #[test]
 fn every_rule_of_the_model_has_a_row_in_the_table_of_the_protocol() {
     let rules = read("model/src/rules.rs");
@@ -159,6 +179,20 @@ fn the_reading_guide_knows_every_word_of_a_report() {
 }
 
 #[test]
+fn the_description_of_a_trace_knows_every_field_of_its_lines() {
+    let text = read("docs/traces.md");
+    let schema: Value = serde_json::from_str(&read("docs/trace.schema.json")).expect("JSON");
+    for kind in ["header", "start", "step", "BrokerView"] {
+        let fields = schema["$defs"][kind]["properties"].as_object().expect("an object");
+        assert!(!fields.is_empty());
+        for field in fields.keys() {
+            let known = text.contains(&format!("| `{field}` |"));
+            assert!(known, "docs/traces.md does not know `{field}` of {kind}");
+        }
+    }
+}
+
+#[test]
 fn the_readme_names_the_commands_that_are_run() {
     let readme = read("README.md");
     let ci = read(".ci/run");
@@ -169,38 +203,53 @@ fn the_readme_names_the_commands_that_are_run() {
     }
 }
 
-/// The protocol of a run as the table of `check` writes it.
-fn label(protocol: &klog_model::protocol::Protocol) -> String {
-    let names = protocol.fault_names();
-    let added = if protocol.name == "klog" { &names[..] } else { &[] };
-    added.iter().fold(protocol.name.clone(), |label, fault| format!("{label}+{fault}"))
+/// The cells of a run in the README's table, but for its seconds.
+fn cells(run: &Value) -> Vec<String> {
+    let text = |v: &Value| v.as_str().expect("a text").to_owned();
+    let number = |v: &Value| thousands(v.as_u64().expect("a number"));
+    let rows = run["properties"].as_array().expect("a list of rows");
+    let violated: Vec<String> = rows
+        .iter()
+        .filter(|r| r["result"] == "violated")
+        .map(|r| format!("{} in {}", text(&r["id"]), r["steps"]))
+        .collect();
+    let result = if violated.is_empty() {
+        format!("all {} properties hold", PROPERTIES.len())
+    } else {
+        format!("violated: {}", violated.join(", "))
+    };
+    let search = match run["bounded_by"].as_str() {
+        None => "exhausted",
+        Some("goal") => "ended at the goal",
+        Some(by) => panic!("a run of the suite is bounded by {by}"),
+    };
+    let faults = run["faults"].as_array().expect("a list of names");
+    let named = if run["protocol"] == "klog" { &faults[..] } else { &[] };
+    let protocol = named.iter().fold(text(&run["protocol"]), |p, f| format!("{p}+{}", text(f)));
+    let (scenario, states) = (text(&run["scenario"]), number(&run["unique"]));
+    vec![scenario, protocol, result, states, run["depth"].to_string(), search.into()]
 }
 
 #[test]
 fn the_results_of_the_readme_are_those_of_the_standard_suite() {
+    let Ran { code, out, err } = run("check", &["--format", "json"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_str(&out).expect("one JSON document");
+    let runs = document["runs"].as_array().expect("a list of runs");
     let readme = read("README.md");
-    let rows = table(&readme);
-    for expected in suite() {
-        let head = [expected.scenario.to_owned(), label(&expected.protocol)];
-        let row = rows.iter().find(|r| r.len() > 3 && r[..2] == head);
-        let row = row.unwrap_or_else(|| panic!("README.md has no row for {head:?}"));
-        let violations = expected.violated.iter().map(|(p, n)| format!("{} in {n}", p.id()));
-        let held = format!("all {} properties hold", PROPERTIES.len());
-        let mut result: Vec<String> = violations.collect();
-        if result.is_empty() {
-            result.push(held);
-        }
-        for part in result {
-            assert!(row[2].contains(&part), "{head:?}: README.md says `{}`, not {part}", row[2]);
-        }
+    let mut rows: Vec<Vec<&str>> = table(&readme);
+    rows.retain(|row| row.len() == 7);
+    assert_eq!(rows.len(), runs.len() + 2, "a head, a rule, and a row for each run");
+    for (row, run) in rows[2..].iter_mut().zip(runs) {
+        row.remove(5);
+        assert_eq!(*row, cells(run), "README.md is older than the suite");
     }
 }
 
 #[test]
 fn the_picture_is_drawn_from_the_trace() {
     let trace = "traces/diverge/kip101-scenario-1.jsonl";
-    let output = run("check", &["show", trace, "--as", "svg"]);
-    let svg = String::from_utf8(output.stdout).expect("an SVG is UTF-8");
+    let svg = run("check", &["show", trace, "--as", "svg"]).out;
     assert!(svg.starts_with("<svg"));
     golden("docs/img/kip101-scenario-1.svg", &svg);
 }

@@ -1,22 +1,35 @@
-//! Every test that needs more than one crate, in one binary.
+//! The integration tests of the workspace, in one binary: it links once.
 //!
-//! The index, in the order in which a reader would ask:
+//! | module | asks |
+//! |---|---|
+//! | [`committed`] | does the real code do what every trace says, on memory and on files? |
+//! | [`corrupt`] | is a trace refused in which any one value is another? |
+//! | [`predicted`] | is a divergence accepted in no other step, field or value than predicted? |
+//! | [`doomed`] | do messages called doomed change nothing, and are live ones found out? |
+//! | [`exempt`] | which fields of the real state are not compared? |
+//! | [`cli`] | what does `conform` print, and with which exit code? |
+//! | [`binaries`] | what do `check` and `klog` print, and with which exit code? |
+//! | [`documents`] | do the documents say what the code does? |
+//! | [`schema`] | is the published format of a trace the one the code reads? |
+//! | [`dependencies`] | which crate may know which? |
+//! | [`clocks`] | does anything that decides read a clock, a random source or a hash order? |
+//! | [`tidy`] | are the house rules kept that no compiler checks? |
 //!
-//! - [`tidy`]: do the sources keep the house rules?
-//! - [`dependencies`]: which crate may know which?
-//! - [`clocks`]: does anything read a clock, a random source or a hash order?
-//! - [`documents`]: do the documents say what the code does?
-//! - [`schema`]: is the published format of a trace the one the code reads?
-//! - [`cli`]: what do the binaries print, and with which code do they end?
-//!
-//! [`workspace`] finds files and binaries for all of them, [`source`] takes Rust apart into code
-//! and tests.
+//! A new module is named here and below; [`support`] finds binaries and traces for it,
+//! [`workspace`] finds files and goldens, [`source`] tells code from tests and comments.
 
+mod binaries;
 mod cli;
 mod clocks;
+mod committed;
+mod corrupt;
 mod dependencies;
 mod documents;
+mod doomed;
+mod exempt;
+mod predicted;
 mod schema;
 mod source;
+mod support;
 mod tidy;
 mod workspace;

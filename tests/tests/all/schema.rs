@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use crate::workspace::{golden, read};
+use crate::workspace::{files, golden, read};
 
 const FILE: &str = "docs/trace.schema.json";
 
@@ -83,7 +83,7 @@ fn the_schema_knows_every_key_of_the_committed_traces() {
     }
     let text = read(FILE);
     let mut keys = std::collections::BTreeSet::new();
-    for file in crate::workspace::files(".jsonl") {
+    for file in files(".jsonl") {
         for line in read(&file).lines() {
             collect(&serde_json::from_str(line).expect("a line is JSON"), &mut keys);
         }

@@ -32,9 +32,7 @@ fn end_of_test(lines: &[&str], at: usize) -> Option<usize> {
     if lines[at].trim() != "#[cfg(test)]" {
         return None;
     }
-    let after = lines[at + 1..]
-        .iter()
-        .position(|l| !l.trim().starts_with("#["))?;
+    let after = lines[at + 1..].iter().position(|l| !l.trim().starts_with("#["))?;
     let head = at + 1 + after;
     let text = lines[head].trim();
     let is_module = text.starts_with("mod ") || text.starts_with("pub(crate) mod ");
@@ -70,15 +68,15 @@ pub fn code_only(text: &str) -> String {
 fn end_of_blank(chars: &[char], at: usize) -> usize {
     let next = |i: usize| chars.get(i).copied().unwrap_or(' ');
     let find = |from: usize, what: &dyn Fn(usize) -> bool| {
-        (from..chars.len())
-            .find(|i| what(*i))
-            .unwrap_or(chars.len())
+        (from..chars.len()).find(|i| what(*i)).unwrap_or(chars.len())
     };
     let before = if at == 0 { ' ' } else { chars[at - 1] };
     let starts_word = !(before.is_alphanumeric() || before == '_');
     match (chars[at], next(at + 1)) {
         ('/', '/') => find(at, &|i| chars[i] == '\n'),
-        ('/', '*') => (find(at + 2, &|i| chars[i] == '*' && next(i + 1) == '/') + 2).min(chars.len()),
+        ('/', '*') => {
+            (find(at + 2, &|i| chars[i] == '*' && next(i + 1) == '/') + 2).min(chars.len())
+        }
         ('r', '"' | '#') if starts_word => end_of_raw(chars, at),
         ('b', 'r') if starts_word && matches!(next(at + 2), '"' | '#') => end_of_raw(chars, at + 1),
         ('"', _) => end_of_quoted(chars, at, '"'),
@@ -103,7 +101,8 @@ fn end_of_raw(chars: &[char], at: usize) -> usize {
         return at;
     }
     let closes = |i: usize| {
-        chars[i] == '"' && chars[i + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes
+        chars[i] == '"'
+            && chars[i + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes
     };
     let close = (open + 1..chars.len()).find(|i| closes(*i));
     close.map_or(chars.len(), |i| i + 1 + hashes)
@@ -124,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_test_module_is_left_out_and_what_follows_is_not() {
-        let text = "fn a() {\n}\n\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}\n";
+        let text = "fn a() {\n}\n\n#[cfg(test)]\n#[path = \"x.rs\"]\n\
+                    mod tests {\n    fn b() {\n    }\n}\nfn c() {}\n";
         let kept: Vec<usize> = without_tests(text).iter().map(|l| l.0).collect();
         assert_eq!(kept, [1, 2, 3, 10]);
         let elsewhere = "#[cfg(test)]\nmod tests;\nfn a() {}\n";
@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn only_code_is_code() {
-        let text = "use a; // fs\n/* fs\nfs */ let s = \"fs \\\" fs\"; let c = '\"'; let r = r#\"fs \" fs\"#;\nfn f<'a>(x: &'a str) { fs }\n";
+        let text = "use a; // fs\n/* fs\nfs */ let s = \"fs \\\" fs\"; \
+                    let c = '\"'; let r = r#\"fs \" fs\"#;\nfn f<'a>(x: &'a str) { fs }\n";
         let code = code_only(text);
         let found: Vec<_> = words(&code).filter(|w| w.1 == "fs").collect();
         assert_eq!(found, [(4, "fs")]);

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::source::{is_test_file, without_tests};
+use crate::support::root;
 use crate::workspace::{files, read};
 
 const MAX_LINES: usize = 400;
@@ -59,12 +60,7 @@ fn unfinished_marks() -> [String; 6] {
 }
 
 fn check_text(file: &str, text: &str) -> Vec<Finding> {
-    let finding = |line, rule, what: String| Finding {
-        file: file.to_owned(),
-        line,
-        rule,
-        what,
-    };
+    let finding = |line, rule, what: String| Finding { file: file.to_owned(), line, rule, what };
     let mut found = Vec::new();
     for (i, line) in text.lines().enumerate() {
         if line.ends_with([' ', '\t', '\r']) {
@@ -85,12 +81,7 @@ fn check_text(file: &str, text: &str) -> Vec<Finding> {
 fn check_rust(file: &str, text: &str) -> Vec<Finding> {
     let mut found = check_text(file, text);
     let mut add = |line, rule, what| {
-        found.push(Finding {
-            file: file.to_owned(),
-            line,
-            rule,
-            what,
-        });
+        found.push(Finding { file: file.to_owned(), line, rule, what });
     };
     for (i, line) in text.lines().enumerate() {
         let width = line.chars().count();
@@ -188,7 +179,7 @@ fn resolve(file: &str, path: &str) -> String {
 }
 
 fn sweep() -> Vec<Finding> {
-    let exists = |path: &str| crate::workspace::root().join(path).exists();
+    let exists = |path: &str| root().join(path).exists();
     let mut found = Vec::new();
     for file in files("") {
         let text = || read(&file);
@@ -207,11 +198,8 @@ fn sweep() -> Vec<Finding> {
 fn the_house_rules_are_kept() {
     let found = sweep();
     let is_exempt = |f: &&Finding| EXEMPT.iter().any(|e| e.0 == f.file && e.1 == f.rule);
-    let broken: Vec<String> = found
-        .iter()
-        .filter(|f| !is_exempt(f))
-        .map(ToString::to_string)
-        .collect();
+    let broken: Vec<String> =
+        found.iter().filter(|f| !is_exempt(f)).map(ToString::to_string).collect();
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
     for (file, rule, reason) in EXEMPT {
         let needed = found.iter().any(|f| f.file == *file && f.rule == *rule);
@@ -252,7 +240,8 @@ fn a_planted_offence_is_found() {
     let expected = [(MAX_LINES + 1, Rule::FileLength)];
     assert_eq!(rules(check_rust("model/src/a.rs", &long)), expected);
     assert_eq!(check_rust("model/src/a_tests.rs", &long), []);
-    let tests = format!("//! Long.\n#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(MAX_LINES));
+    let tests =
+        format!("//! Long.\n#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(MAX_LINES));
     assert_eq!(check_rust("model/src/a.rs", &tests), []);
 }
 

@@ -1,23 +1,15 @@
-//! Where things are: files of the workspace, its binaries, and goldens that can be rewritten.
+//! The workspace as a whole: its files, what cargo knows of it, goldens that can be rewritten.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::root;
+
 /// The switch that makes goldens be rewritten instead of compared.
 pub const UPDATE: &str = "UPDATE_GOLDEN";
-
-/// The folder of the workspace.
-pub fn root() -> &'static Path {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package
-        .parent()
-        .expect("the package stands in the workspace")
-}
 
 /// The text of a file, named from the root.
 pub fn read(name: &str) -> String {
@@ -51,57 +43,15 @@ fn walk(folder: &Path, prefix: &str, found: &mut Vec<String>) {
     }
 }
 
-fn cargo(arguments: &[&str]) -> Output {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(arguments)
-        .current_dir(root())
-        .output();
-    let output = output.expect("cargo runs, since it runs this test");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "cargo {arguments:?} failed: {error}"
-    );
-    output
-}
-
 /// What cargo knows of the members.
 pub fn metadata() -> Value {
-    let output = cargo(&["metadata", "--format-version", "1", "--no-deps"]);
+    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
+    let mut cargo = Command::new(env!("CARGO"));
+    let output = cargo.args(arguments).current_dir(root()).output();
+    let output = output.expect("cargo runs, since it ran this test");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}: {error}");
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
-}
-
-/// The path of one of the workspace's binaries, built if need be.
-pub fn binary(name: &str) -> &'static Path {
-    static BINARIES: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
-    let all = BINARIES.get_or_init(build);
-    all.get(name)
-        .unwrap_or_else(|| panic!("no binary `{name}`, only {:?}", all.keys()))
-}
-
-fn build() -> BTreeMap<String, PathBuf> {
-    let output = cargo(&["build", "--workspace", "--bins", "--message-format=json"]);
-    let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
-    let messages = lines
-        .lines()
-        .map(|l| serde_json::from_str(l).expect("one JSON document per line"));
-    messages
-        .filter_map(|message: Value| {
-            let path = message["executable"].as_str()?;
-            let name = message["target"]["name"].as_str()?;
-            Some((name.to_owned(), PathBuf::from(path)))
-        })
-        .collect()
-}
-
-/// Runs a binary in the root of the workspace.
-pub fn run(name: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(binary(name));
-    command.args(arguments).current_dir(root());
-    command
-        .output()
-        .unwrap_or_else(|e| panic!("{name} {arguments:?}: {e}"))
 }
 
 /// Compares a text with a committed file; with `UPDATE_GOLDEN=1` writes the file instead.

@@ -92,7 +92,7 @@ fn assemble(
     trace
 }
 
-fn start_of(system: &System, row: &Row) -> Start {
+pub(crate) fn start_of(system: &System, row: &Row) -> Start {
     Start {
         brokers: brokers(system).map(|n| (n, row.broker(n).clone())).collect(),
         controller: row.controller().clone(),
@@ -104,7 +104,14 @@ fn brokers(system: &System) -> std::ops::RangeInclusive<Node> {
     1..=system.bounds.brokers
 }
 
-fn step_of(system: &System, step: usize, before: &Row, action: Action, after: &Outcome) -> Step {
+/// One step with all it makes visible.
+pub(crate) fn step_of(
+    system: &System,
+    step: usize,
+    before: &Row,
+    action: Action,
+    after: &Outcome,
+) -> Step {
     let row = &after.row;
     let changed = brokers(system).filter(|n| before.broker(*n) != row.broker(*n));
     let promised = |r: &Row, o: usize| r.ghost.committed.get(o).copied().flatten();

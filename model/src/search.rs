@@ -9,10 +9,11 @@ use klog_trace::Action;
 use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
 use stateright::{Checker, Model, Path};
 
-use crate::record::{Purpose, record};
+use crate::record::{Purpose, record, start_of, step_of};
 use crate::row::Row;
 use crate::svg;
 use crate::system::{Outcome, System};
+use crate::text;
 
 /// What one search is after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,6 +254,14 @@ impl Model for Search {
     fn as_svg(&self, path: Path<Row, Action>) -> Option<String> {
         let purpose = Purpose { scenario: "path", property: "this path", verdict: "shown" };
         Some(svg::sequence(&record(&self.system, &path.into_actions(), &purpose)))
+    }
+
+    /// What the step changes, in the words of `check show`.
+    fn format_step(&self, before: &Row, action: Action) -> Option<String> {
+        let outcome = self.system.step(before, action);
+        let step = step_of(&self.system, 1, before, action, &outcome);
+        let mut start = start_of(&self.system, before);
+        Some(text::step_changes(&step, &mut start.brokers, &mut start.controller))
     }
 
     fn format_action(&self, action: &Action) -> String {

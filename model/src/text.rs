@@ -1,9 +1,11 @@
 //! What a person reads: the table of a suite, the report of a run, a trace step by step.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use klog_trace::action::Node;
 use klog_trace::diff::diff;
-use klog_trace::{Action, BrokerView, ControllerView, Record, Trace};
+use klog_trace::{Action, BrokerView, ControllerView, Record, Step, Trace};
 
 use crate::report::{Outcome, Report, Row};
 
@@ -177,20 +179,7 @@ pub fn trace(trace: &Trace) -> String {
     let mut controller = trace.start.controller.clone();
     for step in &trace.steps {
         let _ = writeln!(text, "{:>4}  {}", step.step, step.action);
-        for (n, view) in &step.brokers {
-            let old = brokers.insert(*n, view.clone());
-            text += &changes(&format!("b{n}"), old.as_ref(), view);
-        }
-        if let Some(new) = &step.controller {
-            text += &controller_changes(&controller, new);
-            controller = new.clone();
-        }
-        for answer in &step.answers {
-            let _ = writeln!(text, "        client: value {} {}", answer.value, told(*answer));
-        }
-        for (offset, value) in &step.committed {
-            let _ = writeln!(text, "        committed: value {value} at offset {offset}");
-        }
+        text += &step_changes(step, &mut brokers, &mut controller);
     }
     match &h.expect {
         klog_trace::Expect::Conform => text += "\nthe real code must agree in every step\n",
@@ -202,6 +191,31 @@ pub fn trace(trace: &Trace) -> String {
                 d.step, d.field, d.faulty, d.correct
             );
         }
+    }
+    text
+}
+
+/// What a step changes and makes visible; `brokers` and `controller` are the state before, and
+/// after the call the one after.
+pub fn step_changes(
+    step: &Step,
+    brokers: &mut BTreeMap<Node, BrokerView>,
+    controller: &mut ControllerView,
+) -> String {
+    let mut text = String::new();
+    for (n, view) in &step.brokers {
+        let old = brokers.insert(*n, view.clone());
+        text += &changes(&format!("b{n}"), old.as_ref(), view);
+    }
+    if let Some(new) = &step.controller {
+        text += &controller_changes(controller, new);
+        controller.clone_from(new);
+    }
+    for answer in &step.answers {
+        let _ = writeln!(text, "        client: value {} {}", answer.value, told(*answer));
+    }
+    for (offset, value) in &step.committed {
+        let _ = writeln!(text, "        committed: value {value} at offset {offset}");
     }
     text
 }

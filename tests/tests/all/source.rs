@@ -16,12 +16,11 @@ pub fn without_tests(text: &str) -> Vec<(usize, &str)> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < lines.len() {
-        match end_of_test(&lines, at) {
-            Some(end) => at = end,
-            None => {
-                kept.push((at + 1, lines[at]));
-                at += 1;
-            }
+        if let Some(end) = end_of_test(&lines, at) {
+            at = end;
+        } else {
+            kept.push((at + 1, lines[at]));
+            at += 1;
         }
     }
     kept

@@ -25,14 +25,9 @@ fn replay_all(traces: &[Trace]) -> usize {
 }
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("in the workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("in the workspace");
     let paths = files::committed(root).expect("traces are committed");
-    let traces: Vec<Trace> = paths
-        .iter()
-        .map(|path| files::read(path).expect("a trace"))
-        .collect();
+    let traces: Vec<Trace> = paths.iter().map(|path| files::read(path).expect("a trace")).collect();
     let steps = replay_all(&traces);
 
     let mut criterion = Criterion::default()
@@ -56,7 +51,7 @@ fn main() {
     group.finish();
     criterion.final_summary();
     if fastest < Duration::MAX {
-        let rate = steps as f64 / fastest.as_secs_f64();
+        let rate = f64::from(u32::try_from(steps).expect("few steps")) / fastest.as_secs_f64();
         let verdict = if rate >= WANTED { "reached" } else { "MISSED" };
         println!(
             "{} traces, {steps} steps: {rate:.0} steps/s at best, {:.2} us a step; {WANTED:.0} \

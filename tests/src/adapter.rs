@@ -60,7 +60,7 @@ pub struct Seen {
 
 /// A broker: a running node, or what a dead one left.
 enum Process<D> {
-    Up(Node<D>),
+    Up(Box<Node<D>>),
     /// Its disk, and what a recovery over a copy of it finds.
     Down(D, BrokerView),
 }
@@ -87,7 +87,7 @@ pub struct Cluster<D: Storage> {
     /// Room for what a node sends in a step; empty between steps.
     out: Vec<Outgoing>,
     controller_out: Vec<ControllerOutput>,
-    _home: D::Home,
+    home: D::Home,
 }
 
 fn config(broker: Id, life: BrokerEpoch) -> NodeConfig {
@@ -121,13 +121,13 @@ impl<D: Storage> Cluster<D> {
             now_ms: 0,
             out: Vec::new(),
             controller_out: Vec::new(),
-            _home: home,
+            home,
         };
         for id in 1..=brokers {
-            let disk = D::fresh(&cluster._home, id)?;
+            let disk = D::fresh(&cluster.home, id)?;
             let (node, _) = Node::open(disk, config(id, BrokerEpoch(id.into())))?;
             cluster.brokers.push(Broker {
-                process: Some(Process::Up(node)),
+                process: Some(Process::Up(Box::new(node))),
                 unread: VecDeque::from([Rc::clone(&image)]),
                 applied: None,
             });

@@ -64,7 +64,7 @@ pub fn read(path: &Path) -> Result<Trace, String> {
         fs::read(path).map_err(|e| format!("{shown}: {e}; name a file that can be read"))?;
     let text = String::from_utf8(bytes).map_err(|e| {
         let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = good.split(|byte| *byte == b'\n').count();
         format!("{shown}: line {line}: not UTF-8 text; name a trace written by `check record`")
     })?;
     Trace::parse(&text).map_err(|error| format!("{shown}: {error}"))

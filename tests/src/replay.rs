@@ -53,10 +53,10 @@ pub fn replay<D: Storage>(trace: &Trace, doomed: Doomed) -> Result<Replayed, Box
         }
         run.compare_promises(step, &made)?;
         let discarded = run.cluster.discard(&step.discarded);
-        discarded.map_err(|fault| run.fault(step, fault))?;
+        discarded.map_err(|fault| Run::<D>::fault(step, fault))?;
         if doomed == Doomed::InEveryStep {
             let tried = run.cluster.try_doomed_again();
-            run.late_tries += tried.map_err(|fault| run.fault(step, fault))?;
+            run.late_tries += tried.map_err(|fault| Run::<D>::fault(step, fault))?;
         }
     }
     match &trace.header.expect {
@@ -87,7 +87,7 @@ fn check_shape(trace: &Trace) -> Result<(), Box<Failure>> {
         return invalid(0, "the trace has no steps".to_owned());
     }
     for step in &trace.steps {
-        let named = named(&step.action)
+        let named = named(step.action)
             .into_iter()
             .chain(step.published_to.iter().copied())
             .chain(step.brokers.keys().copied());
@@ -98,11 +98,11 @@ fn check_shape(trace: &Trace) -> Result<(), Box<Failure>> {
     Ok(())
 }
 
-/// The brokers that an action names.
-fn named(action: &Action) -> Vec<Id> {
-    match *action {
+/// The brokers that an action names; twice the same if it is one.
+fn named(action: Action) -> [Id; 2] {
+    match action {
         Action::DeliverFetch { from, to, .. } | Action::DeliverFetchAnswer { from, to } => {
-            vec![from, to]
+            [from, to]
         }
         Action::DeliverAlterPartition { from: one, .. }
         | Action::DeliverAlterPartitionAnswer { to: one }
@@ -116,7 +116,7 @@ fn named(action: &Action) -> Vec<Id> {
         | Action::Restart { broker: one }
         | Action::Fence { broker: one }
         | Action::Unfence { broker: one }
-        | Action::Checkpoint { broker: one } => vec![one],
+        | Action::Checkpoint { broker: one } => [one, one],
     }
 }
 
@@ -176,7 +176,7 @@ impl<'t, D: Storage> Run<'t, D> {
             self.observed.controller = self.cluster.observe_controller()?;
             Ok(seen)
         });
-        let seen = seen.map_err(|fault| self.fault(step, fault))?;
+        let seen = seen.map_err(|fault| Self::fault(step, fault))?;
         for (&id, view) in &step.brokers {
             self.expected[usize::from(id) - 1] = view;
         }
@@ -269,7 +269,7 @@ impl<'t, D: Storage> Run<'t, D> {
         Err(Failure::at(step.step, Some(step.action), why))
     }
 
-    fn fault(&self, step: &Step, fault: Fault) -> Box<Failure> {
+    fn fault(step: &Step, fault: Fault) -> Box<Failure> {
         Failure::at(step.step, Some(step.action), Why::from_fault(fault))
     }
 

@@ -119,8 +119,8 @@ impl Bag {
         let channels: Vec<Channel> = self.lines.keys().copied().filter(asked).collect();
         for channel in channels {
             let mut line = self.lines.remove(&channel).unwrap_or_default();
-            let broken = Channel { connection: Connection::Broken, ..channel };
-            self.lines.entry(broken).or_default().append(&mut line);
+            let cut_off = Channel { connection: Connection::Broken, ..channel };
+            self.lines.entry(cut_off).or_default().append(&mut line);
         }
     }
 

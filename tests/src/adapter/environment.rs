@@ -64,7 +64,7 @@ impl<D: Storage> Cluster<D> {
         let unregistered = || Fault::hidden(format!("b{id} was not told its broker epoch"));
         let life = output.as_ref().and_then(told).ok_or_else(unregistered)?;
         let (node, _) = Node::open(disk.reopened()?, config(id, life))?;
-        self.broker(id).process = Some(Process::Up(node));
+        self.broker(id).process = Some(Process::Up(Box::new(node)));
         Ok(())
     }
 

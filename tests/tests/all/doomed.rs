@@ -33,13 +33,10 @@ fn a_message_that_matters_is_not_doomed() {
             continue;
         }
         let touched = step.discarded.iter().any(|d| d.envelope == fetch);
-        if touched || is_about(&step.action, fetch.from, fetch.to) {
+        if touched || is_about(step.action, fetch.from, fetch.to) {
             continue;
         }
-        step.discarded.push(Discarded {
-            connection: Connection::Open,
-            envelope: fetch,
-        });
+        step.discarded.push(Discarded { connection: Connection::Open, envelope: fetch });
         let failure = replay::<MemDisk>(&trace, Doomed::Once).expect_err("it matters");
         assert!(
             matches!(&failure.why, Why::Hidden(what) if what.contains("called doomed, but")),
@@ -53,9 +50,9 @@ fn a_message_that_matters_is_not_doomed() {
 }
 
 /// Whether the action delivers that fetch, or kills one of its ends.
-fn is_about(action: &klog_trace::Action, from: u8, to: u8) -> bool {
+fn is_about(action: klog_trace::Action, from: u8, to: u8) -> bool {
     use klog_trace::Action::{Crash, DeliverFetch, PowerLoss};
-    match *action {
+    match action {
         DeliverFetch { from: sender, .. } => sender == from,
         Crash { broker } | PowerLoss { broker, .. } => broker == from || broker == to,
         _ => false,
@@ -67,10 +64,7 @@ fn a_message_that_was_never_sent_cannot_be_discarded() {
     let Named { mut trace, .. } = conforming().next().expect("a trace");
     let mut envelope = trace.start.in_flight[0].clone();
     std::mem::swap(&mut envelope.from, &mut envelope.to);
-    trace.steps[0].discarded.push(Discarded {
-        connection: Connection::Open,
-        envelope,
-    });
+    trace.steps[0].discarded.push(Discarded { connection: Connection::Open, envelope });
     let failure = replay::<MemDisk>(&trace, Doomed::Once).expect_err("there is none");
     assert_eq!((failure.step, failure.exit_code()), (1, 18));
     assert!(failure.headline().contains("none can be discarded"));

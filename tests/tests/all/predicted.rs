@@ -26,10 +26,7 @@ fn exit_code(trace: &Trace, predicted: Divergence) -> u8 {
 #[test]
 fn another_step_is_rejected() {
     for (Named { name, trace }, predicted) in diverging() {
-        let at = |step| Divergence {
-            step,
-            ..predicted.clone()
-        };
+        let at = |step| Divergence { step, ..predicted.clone() };
         assert_eq!(exit_code(&trace, at(predicted.step)), 0, "{name}");
         for later in predicted.step + 1..=trace.steps.len() + 1 {
             assert_eq!(exit_code(&trace, at(later)), 17, "{name}: parts too early");
@@ -46,21 +43,15 @@ fn another_node_field_or_value_is_rejected() {
     for (Named { name, trace }, predicted) in diverging() {
         let changes: [fn(&mut Divergence); 5] = [
             |d| d.node += 1,
-            |d| {
-                d.field = if d.field == "hw" {
-                    "log".into()
-                } else {
-                    "hw".into()
-                }
-            },
+            |d| d.field = if d.field == "hw" { "log".into() } else { "hw".into() },
             |d| d.field.push('x'),
             |d| d.faulty.push('0'),
             |d| d.correct.push('0'),
         ];
         for (number, change) in changes.iter().enumerate() {
-            let mut changed = predicted.clone();
-            change(&mut changed);
-            assert_eq!(exit_code(&trace, changed), 17, "{name}: change {number}");
+            let mut other = predicted.clone();
+            change(&mut other);
+            assert_eq!(exit_code(&trace, other), 17, "{name}: change {number}");
         }
         let swapped = Divergence {
             faulty: predicted.correct.clone(),
@@ -76,11 +67,7 @@ fn a_trace_of_a_fault_does_not_conform() {
     for (Named { name, mut trace }, predicted) in diverging() {
         trace.header.expect = Expect::Conform;
         let failure = replay::<MemDisk>(&trace, Doomed::Once).expect_err("the code is correct");
-        assert_eq!(
-            (failure.step, failure.exit_code()),
-            (predicted.step, 17),
-            "{name}"
-        );
+        assert_eq!((failure.step, failure.exit_code()), (predicted.step, 17), "{name}");
     }
 }
 

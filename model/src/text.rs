@@ -51,6 +51,20 @@ fn findings(report: &Report) -> String {
     if held == 0 { "no violation found".into() } else { format!("all {held} properties hold") }
 }
 
+/// Whether a run shows what it must; of a search that was cut only what it found is known.
+fn judgement(report: &Report) -> &'static str {
+    let differs = |r: &Row| !r.as_expected() && r.result != Outcome::NotFound;
+    if report.properties.iter().any(differs) {
+        "NOT AS EXPECTED"
+    } else if !report.complete() {
+        "not finished"
+    } else if report.as_expected() {
+        "as expected"
+    } else {
+        "NOT AS EXPECTED"
+    }
+}
+
 /// The table of a suite: one line per run.
 pub fn table(reports: &[Report]) -> String {
     let header = ["scenario", "protocol", "result", "states", "depth", "seconds", "search", ""];
@@ -64,7 +78,7 @@ pub fn table(reports: &[Report]) -> String {
             r.depth.to_string(),
             format!("{:.1}", r.seconds),
             verdict(r),
-            if r.as_expected() { "as expected" } else { "NOT AS EXPECTED" }.into(),
+            judgement(r).into(),
         ]
     }));
     align(&rows, &[3, 4, 5])

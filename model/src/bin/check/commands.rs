@@ -101,7 +101,7 @@ fn suite_text(reports: &[Report], code: u8) -> String {
         Some((r, path))
     });
     if let Some((report, path)) = loss {
-        let (who, steps) = (&report.protocol, path.len());
+        let (who, steps) = (text::protocol(report), path.len());
         let path = text::path(path);
         let _ = writeln!(
             text,
@@ -111,7 +111,10 @@ fn suite_text(reports: &[Report], code: u8) -> String {
     }
     let clean = reports.iter().filter(|r| r.faults.is_empty() && r.exhausted());
     let states = text::thousands(clean.map(|r| r.unique).sum());
-    let _ = writeln!(text, "klog: {states} states in all, every one looked at.");
+    let _ = writeln!(
+        text,
+        "klog: {states} states in all where the search is exhausted, every one looked at."
+    );
     if code != exit::OK {
         let _ = writeln!(text, "NOT everything is as expected and complete (exit {code}).");
     }

@@ -158,15 +158,8 @@ impl Controller {
     pub fn new(replicas: Vec<BrokerId>, min_isr: u32, elr: Elr) -> Self {
         assert!(min_isr >= 1, "min ISR must be at least 1");
         let isr: BTreeSet<BrokerId> = replicas.iter().copied().collect();
-        assert_eq!(
-            isr.len(),
-            replicas.len(),
-            "a replica stands twice in {replicas:?}"
-        );
-        let active = |life| BrokerImage {
-            epoch: BrokerEpoch(life),
-            state: BrokerState::Active,
-        };
+        assert_eq!(isr.len(), replicas.len(), "a replica stands twice in {replicas:?}");
+        let active = |life| BrokerImage { epoch: BrokerEpoch(life), state: BrokerState::Active };
         let brokers = replicas.iter().copied().zip((1..).map(active)).collect();
         let last_epoch = BrokerEpoch(replicas.len() as i64);
         let partition = PartitionImage {
@@ -180,14 +173,7 @@ impl Controller {
         };
         let sessions = BTreeMap::new();
         let session_timeout_ms = 9_000;
-        Self {
-            elr,
-            session_timeout_ms,
-            partition,
-            brokers,
-            sessions,
-            last_epoch,
-        }
+        Self { elr, session_timeout_ms, partition, brokers, sessions, last_epoch }
     }
 
     /// The same with another `broker.session.timeout.ms` than Kafka's 9 s.
@@ -227,11 +213,9 @@ impl Controller {
             ControllerInput::ShutDown { broker, epoch } if self.is_life_of(broker, epoch) => {
                 self.shut_down(broker);
             }
-            ControllerInput::Heartbeat {
-                now_ms,
-                broker,
-                epoch,
-            } if self.is_life_of(broker, epoch) => {
+            ControllerInput::Heartbeat { now_ms, broker, epoch }
+                if self.is_life_of(broker, epoch) =>
+            {
                 self.sessions.insert(broker, now_ms);
             }
             ControllerInput::Unfence { .. }
@@ -242,11 +226,7 @@ impl Controller {
                 let answer = self.alter_partition(&request);
                 let proposal = request;
                 let to = from;
-                answers.push(ControllerEffect::AnswerAlterPartition {
-                    to,
-                    proposal,
-                    answer,
-                });
+                answers.push(ControllerEffect::AnswerAlterPartition { to, proposal, answer });
             }
             ControllerInput::MoveLeader { to } => {
                 let outcome = self.move_leader(to);
@@ -258,10 +238,7 @@ impl Controller {
 
     /// The metadata as it stands.
     pub fn image(&self) -> MetadataImage {
-        MetadataImage {
-            partition: self.partition.clone(),
-            brokers: self.brokers.clone(),
-        }
+        MetadataImage { partition: self.partition.clone(), brokers: self.brokers.clone() }
     }
 
     /// The registration of the partition.
@@ -284,9 +261,7 @@ impl Controller {
     }
 
     fn is_active(&self, broker: BrokerId) -> bool {
-        self.brokers
-            .get(&broker)
-            .is_some_and(|b| b.state == BrokerState::Active)
+        self.brokers.get(&broker).is_some_and(|b| b.state == BrokerState::Active)
     }
 
     fn min_isr(&self) -> usize {
@@ -295,36 +270,15 @@ impl Controller {
 
     /// What holds after every step (section 22), in release builds too.
     fn assert_invariants(&self) {
-        let PartitionImage {
-            leader,
-            replicas,
-            isr,
-            elr,
-            ..
-        } = &self.partition;
-        assert!(
-            leader.is_none_or(|l| isr.contains(&l)),
-            "leader outside the ISR"
-        );
-        assert!(
-            leader.is_none_or(|l| self.is_active(l)),
-            "leader not active"
-        );
-        assert!(
-            isr.union(elr).all(|id| replicas.contains(id)),
-            "member outside the assignment"
-        );
+        let PartitionImage { leader, replicas, isr, elr, .. } = &self.partition;
+        assert!(leader.is_none_or(|l| isr.contains(&l)), "leader outside the ISR");
+        assert!(leader.is_none_or(|l| self.is_active(l)), "leader not active");
+        assert!(isr.union(elr).all(|id| replicas.contains(id)), "member outside the assignment");
         assert!(isr.is_disjoint(elr), "in ISR and ELR at once");
-        assert!(
-            isr.len() < self.min_isr() || elr.is_empty(),
-            "ELR beside a full ISR (Z1)"
-        );
+        assert!(isr.len() < self.min_isr() || elr.is_empty(), "ELR beside a full ISR (Z1)");
         assert!(self.elr == Elr::On || elr.is_empty(), "ELR is off");
         let last = self.elr == Elr::Off && isr.len() == 1 && leader.is_none();
-        assert!(
-            last || isr.iter().all(|&id| self.is_active(id)),
-            "inactive member"
-        );
+        assert!(last || isr.iter().all(|&id| self.is_active(id)), "inactive member");
         assert!(self.elr == Elr::On || !isr.is_empty(), "ISR emptied (B7)");
     }
 }

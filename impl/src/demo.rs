@@ -37,13 +37,8 @@ use stage::Stage;
 /// # Panics
 /// If the settings are outside the ranges that [`Settings`] gives.
 pub fn run(root: &Path, settings: Settings) -> Result<Report, DemoError> {
-    assert!(
-        settings.rounds >= 1 && (1..=2).contains(&settings.min_isr),
-        "{settings:?}"
-    );
-    let Settings {
-        min_isr, now_ms, ..
-    } = settings;
+    assert!(settings.rounds >= 1 && (1..=2).contains(&settings.min_isr), "{settings:?}");
+    let Settings { min_isr, now_ms, .. } = settings;
     let mut claims = Claims::default();
     let mut main = Stage::open(root, &[1, 2], min_isr, now_ms)?;
     let rounds = scenes::rounds(&mut main, settings, &mut claims)?;
@@ -77,16 +72,10 @@ pub fn run_in_temporary(settings: Settings) -> Result<Report, DemoError> {
 
 /// A directory that the demo may fill: made if it is not there, refused if anything is in it.
 pub fn prepare(dir: &Path) -> Result<PathBuf, DemoError> {
-    let refuse = |problem: String, remedy| DemoError::Directory {
-        path: dir.to_owned(),
-        problem,
-        remedy,
-    };
+    let refuse =
+        |problem: String, remedy| DemoError::Directory { path: dir.to_owned(), problem, remedy };
     let unusable = |error: io::Error| {
-        refuse(
-            error.to_string(),
-            "name a directory that can be made or written to",
-        )
+        refuse(error.to_string(), "name a directory that can be made or written to")
     };
     fs::create_dir_all(dir).map_err(unusable)?;
     if fs::read_dir(dir).map_err(unusable)?.next().is_some() {

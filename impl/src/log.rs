@@ -48,11 +48,7 @@ pub struct LogConfig {
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self {
-            segment_bytes: 1 << 30,
-            index_interval_bytes: 4096,
-            recovery_point: Offset(0),
-        }
+        Self { segment_bytes: 1 << 30, index_interval_bytes: 4096, recovery_point: Offset(0) }
     }
 }
 

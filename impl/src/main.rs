@@ -66,9 +66,7 @@ enum Format {
 }
 
 fn main() -> ExitCode {
-    let Cli {
-        command: Command::ReplicaDemo(arguments),
-    } = Cli::parse();
+    let Cli { command: Command::ReplicaDemo(arguments) } = Cli::parse();
     let text = match replica_demo(&arguments) {
         Ok(text) => text,
         Err(error) => {
@@ -88,17 +86,8 @@ fn main() -> ExitCode {
 }
 
 fn replica_demo(arguments: &ReplicaDemo) -> Result<String, DemoError> {
-    let ReplicaDemo {
-        rounds,
-        min_isr,
-        now_ms,
-        ..
-    } = *arguments;
-    let settings = Settings {
-        rounds,
-        min_isr,
-        now_ms,
-    };
+    let ReplicaDemo { rounds, min_isr, now_ms, .. } = *arguments;
+    let settings = Settings { rounds, min_isr, now_ms };
     let report = match &arguments.dir {
         Some(dir) => demo::run(&demo::prepare(dir)?, settings)?,
         None => demo::run_in_temporary(settings)?,
@@ -133,21 +122,10 @@ mod tests {
     #[test]
     fn a_failed_claim_has_an_exit_code_of_its_own() {
         let (expected, got) = (String::new(), String::new());
-        let claim = DemoError::Claim {
-            claim: "the follower lags",
-            expected,
-            got,
-        };
+        let claim = DemoError::Claim { claim: "the follower lags", expected, got };
         assert_eq!(exit_code(&claim), 70);
         let (path, problem) = (PathBuf::new(), String::new());
-        assert_eq!(
-            exit_code(&DemoError::Directory {
-                path,
-                problem,
-                remedy: ""
-            }),
-            2
-        );
+        assert_eq!(exit_code(&DemoError::Directory { path, problem, remedy: "" }), 2);
         let source = std::io::ErrorKind::StorageFull.into();
         assert_eq!(exit_code(&DemoError::Temporary { source }), 74);
     }

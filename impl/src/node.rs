@@ -76,24 +76,10 @@ impl<D: Disk> Node<D> {
         let mut checkpoints = hw_file::read(log.disk(), hw_file::HW_FILE)?;
         let hw = checkpoints.remove(&(config.topic.clone(), config.partition));
         let epochs = log.epochs().iter().map(|entry| (entry.epoch, entry.start));
-        let shape = LogShape {
-            start: log.start(),
-            leo: log.leo(),
-            epochs: epochs.collect(),
-        };
+        let shape = LogShape { start: log.start(), leo: log.leo(), epochs: epochs.collect() };
         let replica = Replica::restore(config.id, config.replica, shape, hw);
         let (links, failure, effects) = (Links::default(), None, Vec::new());
-        Ok((
-            Self {
-                config,
-                replica,
-                log,
-                links,
-                failure,
-                effects,
-            },
-            recovery,
-        ))
+        Ok((Self { config, replica, log, links, failure, effects }, recovery))
     }
 
     /// The metadata moved on to this image (M6).
@@ -130,11 +116,7 @@ impl<D: Disk> Node<D> {
     pub fn checkpoint_hw(&mut self) -> Result<(), NodeError> {
         let partition = (self.config.topic.clone(), self.config.partition);
         let offsets = hw_file::Offsets::from([(partition, self.replica.hw())]);
-        Ok(hw_file::write(
-            self.log.disk_mut(),
-            hw_file::HW_FILE,
-            &offsets,
-        )?)
+        Ok(hw_file::write(self.log.disk_mut(), hw_file::HW_FILE, &offsets)?)
     }
 
     /// The request with this correlation id will never be answered: its connection broke. Does
@@ -145,11 +127,7 @@ impl<D: Disk> Node<D> {
             Some(Sent::Fetch { to: from, request }) => Input::FetchLost { from, request },
             Some(Sent::AlterPartition(proposal)) => {
                 let answer = replica::io::AlterPartitionAnswer::Lost;
-                Input::AlterPartitionAnswer {
-                    now_ms,
-                    proposal,
-                    answer,
-                }
+                Input::AlterPartitionAnswer { now_ms, proposal, answer }
             }
         };
         self.step(input, InHand::Nothing, out);
@@ -208,9 +186,6 @@ impl<D: Disk> Node<D> {
 
     /// Who asked the request that the core calls by this id, while it is not answered.
     pub fn asker(&self, request: RequestId) -> Option<(Peer, CorrelationId)> {
-        self.links
-            .asked
-            .get(&request)
-            .map(|asked| (asked.from, asked.correlation_id))
+        self.links.asked.get(&request).map(|asked| (asked.from, asked.correlation_id))
     }
 }

@@ -42,11 +42,7 @@ pub struct Config {
 impl Config {
     /// Kafka's defaults for this life of the broker: 30 s of lag, 1 MiB a fetch.
     pub fn new(broker_epoch: BrokerEpoch) -> Self {
-        Self {
-            broker_epoch,
-            lag_max_ms: 30_000,
-            fetch_max_bytes: 1 << 20,
-        }
+        Self { broker_epoch, lag_max_ms: 30_000, fetch_max_bytes: 1 << 20 }
     }
 }
 
@@ -130,52 +126,24 @@ impl Replica {
     fn dispatch(&mut self, input: Input, effects: &mut Vec<Effect>) {
         match input {
             Input::Metadata { now_ms, image } => self.on_metadata(now_ms, image, effects),
-            Input::Produce {
-                now_ms,
-                request,
-                acks,
-                records,
-                timeout_ms,
-            } => {
-                let produce = Produce {
-                    request,
-                    acks,
-                    records,
-                    timeout_ms,
-                };
+            Input::Produce { now_ms, request, acks, records, timeout_ms } => {
+                let produce = Produce { request, acks, records, timeout_ms };
                 self.on_produce(now_ms, produce, effects);
             }
-            Input::Fetch {
-                now_ms,
-                request,
-                fetch,
-            } => {
+            Input::Fetch { now_ms, request, fetch } => {
                 self.on_fetch(request, fetch, Pass::Arrival(now_ms), effects);
             }
             Input::Reread { request, fetch } => {
                 self.on_fetch(request, fetch, Pass::Again, effects);
             }
-            Input::FetchAnswer {
-                now_ms: _,
-                from,
-                request,
-                answer,
-            } => {
+            Input::FetchAnswer { now_ms: _, from, request, answer } => {
                 self.on_fetch_answer(from, &request, answer, effects);
             }
             Input::FetchLost { from, request } => self.on_fetch_lost(from, &request, effects),
-            Input::EndOffset {
-                request,
-                current_epoch,
-                epoch,
-            } => {
+            Input::EndOffset { request, current_epoch, epoch } => {
                 self.on_end_offset(request, current_epoch, epoch, effects);
             }
-            Input::AlterPartitionAnswer {
-                now_ms,
-                proposal,
-                answer,
-            } => {
+            Input::AlterPartitionAnswer { now_ms, proposal, answer } => {
                 self.on_alter_partition_answer(now_ms, &proposal, answer);
             }
             Input::CompleteProduces { now_ms: _ } => self.complete_produces(effects),
@@ -194,15 +162,7 @@ impl Replica {
 
     /// Everything it holds.
     pub fn parts(&self) -> Parts<'_> {
-        let Self {
-            id,
-            config,
-            log,
-            registration,
-            brokers,
-            role,
-            in_flight,
-        } = self;
+        let Self { id, config, log, registration, brokers, role, in_flight } = self;
         Parts {
             id: *id,
             config,
@@ -246,11 +206,7 @@ impl Replica {
 
     /// The leader's state, `None` unless this replica leads.
     pub fn leader(&self) -> Option<&Leader> {
-        if let Role::Leader(leader) = &self.role {
-            Some(leader)
-        } else {
-            None
-        }
+        if let Role::Leader(leader) = &self.role { Some(leader) } else { None }
     }
 
     /// The registration it acts on, `None` before the first metadata.

@@ -5,19 +5,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn klog(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_klog"))
-        .args(arguments)
-        .output()
-        .unwrap()
+    Command::new(env!("CARGO_BIN_EXE_klog")).args(arguments).output().unwrap()
 }
 
 fn golden(name: &str) -> Vec<u8> {
-    fs::read(
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/golden")
-            .join(name),
-    )
-    .unwrap()
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)).unwrap()
 }
 
 fn stderr(output: &Output) -> String {
@@ -27,20 +19,10 @@ fn stderr(output: &Output) -> String {
 #[test]
 fn the_demo_prints_the_goldens() {
     let human = klog(&["replica-demo"]);
-    assert_eq!(
-        (human.status.code(), stderr(&human)),
-        (Some(0), String::new())
-    );
+    assert_eq!((human.status.code(), stderr(&human)), (Some(0), String::new()));
     assert!(human.stdout == golden("replica-demo.txt"));
-    let arguments = [
-        "replica-demo",
-        "--rounds",
-        "4",
-        "--min-isr",
-        "2",
-        "--now-ms",
-        "1700000000000",
-    ];
+    let arguments =
+        ["replica-demo", "--rounds", "4", "--min-isr", "2", "--now-ms", "1700000000000"];
     let json = klog(&[&arguments[..], &["--format", "json"]].concat());
     assert!(json.stdout == golden("replica-demo.json"));
     assert!(serde_json::from_slice::<serde_json::Value>(&json.stdout).is_ok());
@@ -54,10 +36,7 @@ fn a_directory_is_filled_once_and_never_overwritten() {
     let first = klog(&["replica-demo", "--dir", argument]);
     assert_eq!(first.status.code(), Some(0));
     assert!(first.stdout == golden("replica-demo.txt"));
-    let segment = dir
-        .join("broker-2")
-        .join("orders-0")
-        .join("00000000000000000000.log");
+    let segment = dir.join("broker-2").join("orders-0").join("00000000000000000000.log");
     let before = fs::read(&segment).unwrap();
     assert!(!before.is_empty());
     let second = klog(&["replica-demo", "--dir", argument, "--rounds", "1"]);
@@ -76,10 +55,7 @@ fn a_path_that_is_no_directory_is_one_line_with_a_remedy() {
     let output = klog(&["replica-demo", "--dir", file.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     let text = stderr(&output);
-    assert!(
-        text.ends_with("; name a directory that can be made or written to\n"),
-        "{text}"
-    );
+    assert!(text.ends_with("; name a directory that can be made or written to\n"), "{text}");
     assert_eq!(text.lines().count(), 1);
 }
 
@@ -90,21 +66,14 @@ fn wrong_arguments_exit_with_2_and_say_what_is_right() {
         (&["replica-dmo"], "'replica-demo'"),
         (&["replica-demo", "--rounds", "0"], "0 is not in 1..=10000"),
         (&["replica-demo", "--min-isr", "3"], "3 is not in 1..=2"),
-        (
-            &["replica-demo", "--now-ms=-1"],
-            "-1 is not in 0..=253402300799999",
-        ),
+        (&["replica-demo", "--now-ms=-1"], "-1 is not in 0..=253402300799999"),
         (&["replica-demo", "--format", "jso"], "'json'"),
         (&[], "Usage: klog"),
     ];
     for (arguments, expected) in cases {
         let output = klog(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(
-            stderr(&output).contains(expected),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
         assert_eq!(output.stdout, b"");
     }
 }

@@ -41,41 +41,17 @@ impl Controller {
             self.brokers.get(&id).is_some_and(may)
         };
         let checks = [
-            (
-                self.is_life_of(request.broker, request.broker_epoch),
-                ErrorCode::StaleBrokerEpoch,
-            ),
-            (
-                request.leader_epoch <= mine.leader_epoch,
-                ErrorCode::NotController,
-            ),
-            (
-                request.partition_epoch <= mine.partition_epoch,
-                ErrorCode::NotController,
-            ),
-            (
-                request.leader_epoch >= mine.leader_epoch,
-                ErrorCode::FencedLeaderEpoch,
-            ),
-            (
-                mine.leader == Some(request.broker),
-                ErrorCode::InvalidRequest,
-            ),
-            (
-                request.partition_epoch >= mine.partition_epoch,
-                ErrorCode::InvalidUpdateVersion,
-            ),
+            (self.is_life_of(request.broker, request.broker_epoch), ErrorCode::StaleBrokerEpoch),
+            (request.leader_epoch <= mine.leader_epoch, ErrorCode::NotController),
+            (request.partition_epoch <= mine.partition_epoch, ErrorCode::NotController),
+            (request.leader_epoch >= mine.leader_epoch, ErrorCode::FencedLeaderEpoch),
+            (mine.leader == Some(request.broker), ErrorCode::InvalidRequest),
+            (request.partition_epoch >= mine.partition_epoch, ErrorCode::InvalidUpdateVersion),
             (isr.len() == request.isr.len(), ErrorCode::InvalidRequest),
             (isr.iter().all(assigned), ErrorCode::InvalidRequest),
             (isr.contains(&request.broker), ErrorCode::InvalidRequest),
-            (
-                request.isr.iter().all(member_may_join),
-                ErrorCode::IneligibleReplica,
-            ),
+            (request.isr.iter().all(member_may_join), ErrorCode::IneligibleReplica),
         ];
-        checks
-            .into_iter()
-            .find(|(passed, _)| !passed)
-            .map(|(_, error)| error)
+        checks.into_iter().find(|(passed, _)| !passed).map(|(_, error)| error)
     }
 }

@@ -84,11 +84,6 @@ impl Controller {
     }
 
     fn isr_without(&self, broker: BrokerId) -> BTreeSet<BrokerId> {
-        self.partition
-            .isr
-            .iter()
-            .copied()
-            .filter(|&id| id != broker)
-            .collect()
+        self.partition.isr.iter().copied().filter(|&id| id != broker).collect()
     }
 }

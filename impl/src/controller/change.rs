@@ -71,10 +71,7 @@ impl Controller {
             return BTreeSet::new();
         }
         let known = self.partition.isr.union(&self.partition.elr);
-        known
-            .copied()
-            .filter(|id| !isr.contains(id) && Some(*id) != lost)
-            .collect()
+        known.copied().filter(|id| !isr.contains(id) && Some(*id) != lost).collect()
     }
 
     /// O1, O2: the present leader if it may lead, else the first that may.

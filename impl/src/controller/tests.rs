@@ -19,12 +19,7 @@ fn give(controller: &mut Controller, input: ControllerInput) -> Vec<ControllerEf
 }
 
 fn fence(controller: &mut Controller, id: i32) {
-    give(
-        controller,
-        ControllerInput::SessionExpired {
-            broker: BrokerId(id),
-        },
-    );
+    give(controller, ControllerInput::SessionExpired { broker: BrokerId(id) });
 }
 
 fn unfence(controller: &mut Controller, id: i32) {
@@ -34,13 +29,7 @@ fn unfence(controller: &mut Controller, id: i32) {
 }
 
 fn register(controller: &mut Controller, id: i32, log: LogFate) -> Vec<ControllerEffect> {
-    give(
-        controller,
-        ControllerInput::Register {
-            broker: BrokerId(id),
-            log,
-        },
-    )
+    give(controller, ControllerInput::Register { broker: BrokerId(id), log })
 }
 
 /// Leader, leader epoch, partition epoch, ISR, ELR.
@@ -48,13 +37,7 @@ fn shape(controller: &Controller) -> (Option<i32>, i32, i32, Vec<i32>, Vec<i32>)
     let p = controller.partition();
     let list = |set: &BTreeSet<BrokerId>| set.iter().map(|id| id.0).collect();
     let leader = p.leader.map(|id| id.0);
-    (
-        leader,
-        p.leader_epoch.0,
-        p.partition_epoch.0,
-        list(&p.isr),
-        list(&p.elr),
-    )
+    (leader, p.leader_epoch.0, p.partition_epoch.0, list(&p.isr), list(&p.elr))
 }
 
 fn proposal(controller: &Controller, isr: &[i32]) -> AlterPartitionRequest {
@@ -66,25 +49,15 @@ fn proposal(controller: &Controller, isr: &[i32]) -> AlterPartitionRequest {
         broker_epoch: life(broker).unwrap(),
         leader_epoch: p.leader_epoch,
         partition_epoch: p.partition_epoch,
-        isr: isr
-            .iter()
-            .map(|&id| (BrokerId(id), life(BrokerId(id))))
-            .collect(),
+        isr: isr.iter().map(|&id| (BrokerId(id), life(BrokerId(id)))).collect(),
     }
 }
 
 fn alter(controller: &mut Controller, request: AlterPartitionRequest) -> AlterPartitionAnswer {
     let from = request.broker;
-    let input = ControllerInput::AlterPartition {
-        from,
-        request: request.clone(),
-    };
+    let input = ControllerInput::AlterPartition { from, request: request.clone() };
     match give(controller, input).pop() {
-        Some(ControllerEffect::AnswerAlterPartition {
-            to,
-            proposal,
-            answer,
-        }) => {
+        Some(ControllerEffect::AnswerAlterPartition { to, proposal, answer }) => {
             assert_eq!((to, proposal), (from, request));
             answer
         }
@@ -95,12 +68,7 @@ fn alter(controller: &mut Controller, request: AlterPartitionRequest) -> AlterPa
 /// Every registration of three replicas that can stand: any ISR, any ELR beside it that its size
 /// allows, any leader out of the ISR, any minimum; members of the ISR are active.
 fn every_registration(mut test: impl FnMut(Controller)) {
-    let set = |mask: u32| {
-        (0..3)
-            .filter(|b| mask >> b & 1 == 1)
-            .map(|b| BrokerId(b + 1))
-            .collect()
-    };
+    let set = |mask: u32| (0..3).filter(|b| mask >> b & 1 == 1).map(|b| BrokerId(b + 1)).collect();
     for (isr, elr, active) in (0..512_u32).map(|n| (n & 7, n >> 3 & 7, n >> 6)) {
         for min_isr in 1..=4 {
             let allowed = isr & elr == 0 && isr & active == isr;
@@ -116,13 +84,7 @@ fn every_registration(mut test: impl FnMut(Controller)) {
             }
             controller.partition.isr = set(isr);
             controller.partition.elr = set(elr);
-            let leaders = controller
-                .partition
-                .isr
-                .clone()
-                .into_iter()
-                .map(Some)
-                .chain([None]);
+            let leaders = controller.partition.isr.clone().into_iter().map(Some).chain([None]);
             for leader in leaders {
                 controller.partition.leader = leader;
                 test(controller.clone());
@@ -143,11 +105,7 @@ fn twin(c: &Controller, target: &[i32], lost: Option<i32>) -> (Option<i32>, Vec<
             elr.push(id);
         }
     }
-    let candidates = if target.is_empty() {
-        elr.clone()
-    } else {
-        target.to_vec()
-    };
+    let candidates = if target.is_empty() { elr.clone() } else { target.to_vec() };
     let candidates: Vec<i32> = candidates.into_iter().filter(active).collect();
     let chosen = match leader {
         Some(leader) if candidates.contains(&leader) => Some(leader),
@@ -202,37 +160,16 @@ fn the_checks_of_a_proposal_come_in_their_order() {
     let good = proposal(&c, &[1, 2]);
     // From the last check to the first, each on top of those before: the earliest one decides.
     let steps: [(Spoil, ErrorCode); 11] = [
-        (
-            |r| r.isr[0].1 = Some(BrokerEpoch(9)),
-            ErrorCode::IneligibleReplica,
-        ),
-        (
-            |r| r.isr.retain(|m| m.0 != BrokerId(2)),
-            ErrorCode::InvalidRequest,
-        ),
-        (
-            |r| r.isr.push((BrokerId(9), None)),
-            ErrorCode::InvalidRequest,
-        ),
+        (|r| r.isr[0].1 = Some(BrokerEpoch(9)), ErrorCode::IneligibleReplica),
+        (|r| r.isr.retain(|m| m.0 != BrokerId(2)), ErrorCode::InvalidRequest),
+        (|r| r.isr.push((BrokerId(9), None)), ErrorCode::InvalidRequest),
         (|r| r.isr.push(r.isr[0]), ErrorCode::InvalidRequest),
-        (
-            |r| r.partition_epoch = PartitionEpoch(0),
-            ErrorCode::InvalidUpdateVersion,
-        ),
-        (
-            |r| (r.broker, r.broker_epoch) = (BrokerId(1), BrokerEpoch(1)),
-            ErrorCode::InvalidRequest,
-        ),
+        (|r| r.partition_epoch = PartitionEpoch(0), ErrorCode::InvalidUpdateVersion),
+        (|r| (r.broker, r.broker_epoch) = (BrokerId(1), BrokerEpoch(1)), ErrorCode::InvalidRequest),
         (|r| r.leader_epoch = Epoch(0), ErrorCode::FencedLeaderEpoch),
-        (
-            |r| r.partition_epoch = PartitionEpoch(3),
-            ErrorCode::NotController,
-        ),
+        (|r| r.partition_epoch = PartitionEpoch(3), ErrorCode::NotController),
         (|r| r.leader_epoch = Epoch(2), ErrorCode::NotController),
-        (
-            |r| r.broker_epoch = BrokerEpoch(0),
-            ErrorCode::StaleBrokerEpoch,
-        ),
+        (|r| r.broker_epoch = BrokerEpoch(0), ErrorCode::StaleBrokerEpoch),
         (|r| r.broker = BrokerId(9), ErrorCode::StaleBrokerEpoch),
     ];
     let before = c.clone();
@@ -249,11 +186,7 @@ fn the_checks_of_a_proposal_come_in_their_order() {
         partition_epoch: PartitionEpoch(2),
         isr: ids(&[1, 2]),
     };
-    assert_eq!(
-        alter(&mut c, good),
-        accepted,
-        "nothing to write: the same version"
-    );
+    assert_eq!(alter(&mut c, good), accepted, "nothing to write: the same version");
 }
 
 #[test]
@@ -286,11 +219,7 @@ fn each_record_counts_one_and_only_a_set_leader_begins_an_epoch() {
     alter(&mut c, request);
     assert_eq!(shape(&c), (Some(1), 0, 1, vec![1, 2], vec![]));
     fence(&mut c, 3);
-    assert_eq!(
-        shape(&c),
-        (Some(1), 0, 1, vec![1, 2], vec![]),
-        "no record for the partition"
-    );
+    assert_eq!(shape(&c), (Some(1), 0, 1, vec![1, 2], vec![]), "no record for the partition");
     fence(&mut c, 1);
     assert_eq!(shape(&c), (Some(2), 1, 2, vec![2], vec![1]), "Z2");
     fence(&mut c, 2);
@@ -351,26 +280,16 @@ fn a_broker_that_kept_its_log_keeps_its_place_but_no_epoch() {
     let mut c = three(2, Elr::On);
     let effects = register(&mut c, 2, LogFate::Kept);
     assert_eq!(shape(&c), (Some(1), 0, 0, vec![1, 2, 3], vec![]));
-    let life = BrokerImage {
-        epoch: BrokerEpoch(4),
-        state: BrokerState::Active,
-    };
+    let life = BrokerImage { epoch: BrokerEpoch(4), state: BrokerState::Active };
     assert_eq!(c.brokers()[&BrokerId(2)], life);
     let (broker, epoch) = (BrokerId(2), BrokerEpoch(4));
     let image = c.image();
     assert_eq!(
         effects,
-        [
-            ControllerEffect::Registered { broker, epoch },
-            ControllerEffect::Metadata(image)
-        ]
+        [ControllerEffect::Registered { broker, epoch }, ControllerEffect::Metadata(image)]
     );
     register(&mut c, 1, LogFate::Kept);
-    assert_eq!(
-        shape(&c),
-        (Some(1), 1, 1, vec![1, 2, 3], vec![]),
-        "the same leader, a new epoch"
-    );
+    assert_eq!(shape(&c), (Some(1), 1, 1, vec![1, 2, 3], vec![]), "the same leader, a new epoch");
     // Fenced it was, fenced it stays, in its place in the ELR.
     fence(&mut c, 2);
     fence(&mut c, 3);
@@ -379,10 +298,7 @@ fn a_broker_that_kept_its_log_keeps_its_place_but_no_epoch() {
     assert_eq!(c.brokers()[&BrokerId(3)].state, BrokerState::Fenced);
     // One never heard of comes in fenced.
     register(&mut c, 9, LogFate::Kept);
-    let life = BrokerImage {
-        epoch: BrokerEpoch(7),
-        state: BrokerState::Fenced,
-    };
+    let life = BrokerImage { epoch: BrokerEpoch(7), state: BrokerState::Fenced };
     assert_eq!(c.brokers()[&BrokerId(9)], life);
 }
 
@@ -395,11 +311,7 @@ fn a_broker_that_lost_its_log_comes_back_fenced_and_in_no_set() {
     assert_eq!(shape(&c), (Some(2), 1, 2, vec![2], vec![3]));
     register(&mut c, 3, LogFate::Lost);
     assert_eq!(shape(&c), (Some(2), 1, 3, vec![2], vec![]));
-    assert!(
-        [1, 3]
-            .iter()
-            .all(|&id| c.brokers()[&BrokerId(id)].state == BrokerState::Fenced)
-    );
+    assert!([1, 3].iter().all(|&id| c.brokers()[&BrokerId(id)].state == BrokerState::Fenced));
 }
 
 #[test]
@@ -409,26 +321,13 @@ fn a_word_of_another_life_is_not_heard() {
     let broker = BrokerId(2);
     for epoch in [1, 3].map(BrokerEpoch) {
         assert_eq!(give(&mut c, ControllerInput::Unfence { broker, epoch }), []);
-        assert_eq!(
-            give(&mut c, ControllerInput::ShutDown { broker, epoch }),
-            []
-        );
+        assert_eq!(give(&mut c, ControllerInput::ShutDown { broker, epoch }), []);
         let before = c.clone();
-        give(
-            &mut c,
-            ControllerInput::Heartbeat {
-                now_ms: 5,
-                broker,
-                epoch,
-            },
-        );
+        give(&mut c, ControllerInput::Heartbeat { now_ms: 5, broker, epoch });
         assert_eq!(c, before);
     }
     let epoch = BrokerEpoch(2);
-    assert_eq!(
-        give(&mut c, ControllerInput::Unfence { broker, epoch }).len(),
-        1
-    );
+    assert_eq!(give(&mut c, ControllerInput::Unfence { broker, epoch }).len(), 1);
 }
 
 #[test]
@@ -438,11 +337,7 @@ fn one_that_goes_down_in_order_leads_nothing_and_joins_nothing() {
     give(&mut c, ControllerInput::ShutDown { broker, epoch });
     assert_eq!(shape(&c), (Some(2), 1, 1, vec![2, 3], vec![]));
     unfence(&mut c, 1);
-    assert_eq!(
-        c.brokers()[&broker].state,
-        BrokerState::ShuttingDown,
-        "it is not fenced"
-    );
+    assert_eq!(c.brokers()[&broker].state, BrokerState::ShuttingDown, "it is not fenced");
     let request = proposal(&c, &[1, 2, 3]);
     let refused = AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica);
     assert_eq!(alter(&mut c, request), refused);
@@ -462,10 +357,7 @@ fn the_leadership_moves_to_active_members_only() {
     ] {
         let to = BrokerId(to);
         let effects = give(&mut c, ControllerInput::MoveLeader { to });
-        assert_eq!(
-            effects.last(),
-            Some(&ControllerEffect::AnswerMoveLeader { to, outcome })
-        );
+        assert_eq!(effects.last(), Some(&ControllerEffect::AnswerMoveLeader { to, outcome }));
         assert_eq!(effects.len() == 2, outcome == MoveOutcome::Moved);
     }
     assert_eq!(shape(&c), (Some(2), 1, 2, vec![1, 2], vec![]));
@@ -477,14 +369,7 @@ fn a_session_ends_one_millisecond_after_its_time() {
     let tick = |c: &mut Controller, now_ms| give(c, ControllerInput::Tick { now_ms });
     let beat = |c: &mut Controller, id: i32, now_ms| {
         let (broker, epoch) = (BrokerId(id), c.brokers()[&BrokerId(id)].epoch);
-        give(
-            c,
-            ControllerInput::Heartbeat {
-                now_ms,
-                broker,
-                epoch,
-            },
-        )
+        give(c, ControllerInput::Heartbeat { now_ms, broker, epoch })
     };
     assert_eq!(tick(&mut c, 1_000), [], "from the first tick on");
     beat(&mut c, 1, 9_000);
@@ -539,14 +424,8 @@ fn events(c: &Controller) -> Vec<ControllerInput> {
     for broker in [1, 2].map(BrokerId) {
         let epoch = c.brokers()[&broker].epoch;
         events.extend([
-            ControllerInput::Register {
-                broker,
-                log: LogFate::Kept,
-            },
-            ControllerInput::Register {
-                broker,
-                log: LogFate::Lost,
-            },
+            ControllerInput::Register { broker, log: LogFate::Kept },
+            ControllerInput::Register { broker, log: LogFate::Lost },
             ControllerInput::SessionExpired { broker },
             ControllerInput::Unfence { broker, epoch },
             ControllerInput::ShutDown { broker, epoch },
@@ -555,10 +434,8 @@ fn events(c: &Controller) -> Vec<ControllerInput> {
     }
     if let Some(from) = c.partition().leader {
         let isrs = [&[1][..], &[2], &[1, 2]];
-        let asks = isrs.map(|isr| ControllerInput::AlterPartition {
-            from,
-            request: proposal(c, isr),
-        });
+        let asks =
+            isrs.map(|isr| ControllerInput::AlterPartition { from, request: proposal(c, isr) });
         events.extend(asks);
     }
     events
@@ -576,22 +453,13 @@ fn assert_moved_on(
     let reigns = new.leader_epoch.0 - old.leader_epoch.0;
     assert!(records == i32::from(old != new), "{input:?} of {before:?}");
     assert!((0..=records).contains(&reigns), "{input:?} of {before:?}");
-    assert!(
-        reigns == 1 || old.leader == new.leader,
-        "a leader without an epoch of its own"
-    );
+    assert!(reigns == 1 || old.leader == new.leader, "a leader without an epoch of its own");
     let image = |e: &ControllerEffect| matches!(e, ControllerEffect::Metadata(_));
     let changed = before.image() != after.image();
-    assert_eq!(
-        effects.iter().filter(|e| image(e)).count(),
-        usize::from(changed)
-    );
+    assert_eq!(effects.iter().filter(|e| image(e)).count(), usize::from(changed));
     for (id, broker) in after.brokers() {
         assert!(
-            before
-                .brokers()
-                .get(id)
-                .is_none_or(|b| b.epoch <= broker.epoch),
+            before.brokers().get(id).is_none_or(|b| b.epoch <= broker.epoch),
             "epoch went back"
         );
     }

@@ -28,24 +28,15 @@ pub(super) fn body<'a, M: wire::ResponseMessage<'a>>(frame: &'a [u8]) -> M {
 pub(super) fn produced(frame: &[u8]) -> Option<Produced> {
     let response: wire::ProduceResponse<'_> = body(frame);
     let part = response.topics.first()?.partitions.first()?;
-    Some(Produced {
-        error: part.error,
-        base_offset: part.base_offset,
-    })
+    Some(Produced { error: part.error, base_offset: part.base_offset })
 }
 
 /// What an answer to a fetch of one partition brings.
 pub(super) fn shipped(frame: &[u8]) -> Shipped {
     let response: wire::FetchResponse<'_> = body(frame);
-    let part = response
-        .topics
-        .first()
-        .and_then(|topic| topic.partitions.first());
+    let part = response.topics.first().and_then(|topic| topic.partitions.first());
     let Some(part) = part else {
-        return Shipped {
-            records: 0,
-            hw: None,
-        };
+        return Shipped { records: 0, hw: None };
     };
     let mut rest = part.records.unwrap_or_default();
     let mut records = 0;
@@ -53,8 +44,5 @@ pub(super) fn shipped(frame: &[u8]) -> Shipped {
         records += u64::from(header.records);
         rest = &rest[header.bytes as usize..];
     }
-    Shipped {
-        records,
-        hw: part.high_watermark,
-    }
+    Shipped { records, hw: part.high_watermark }
 }

@@ -60,11 +60,7 @@ impl Claims {
     ) -> Result<(), DemoError> {
         if got != expected {
             let (expected, got) = (format!("{expected:?}"), format!("{got:?}"));
-            return Err(DemoError::Claim {
-                claim,
-                expected,
-                got,
-            });
+            return Err(DemoError::Claim { claim, expected, got });
         }
         self.checked += 1;
         Ok(())
@@ -79,9 +75,7 @@ mod tests {
     fn a_false_claim_is_one_line_that_names_it() {
         let mut claims = Claims::default();
         claims.check("one is one", &1, &1).unwrap();
-        let error = claims
-            .check("the follower leads", &Some(1), &None)
-            .unwrap_err();
+        let error = claims.check("the follower leads", &Some(1), &None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "claim failed: the follower leads: expected None, got Some(1)"

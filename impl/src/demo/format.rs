@@ -14,9 +14,7 @@ pub fn json(report: &Report) -> String {
 /// The report for people.
 pub fn human(report: &Report) -> String {
     let mut text = String::new();
-    let sections = [
-        intro, rounds, lag, shrink, two_judges, acks, verdicts, kip101, epochs, limits,
-    ];
+    let sections = [intro, rounds, lag, shrink, two_judges, acks, verdicts, kip101, epochs, limits];
     for section in sections {
         section(report, &mut text).expect("writing to a string does not fail");
     }
@@ -29,36 +27,20 @@ fn intro(report: &Report, out: &mut String) -> fmt::Result {
         out,
         "Partition orders-0 on two brokers, 1 (leader) and 2 (follower), min ISR {min_isr}."
     )?;
-    writeln!(
-        out,
-        "The logs are files in Kafka's format. The link is memory; what crosses it are"
-    )?;
-    writeln!(
-        out,
-        "Kafka's own frames. LEO: offset of the next record. HW: records below it are"
-    )?;
+    writeln!(out, "The logs are files in Kafka's format. The link is memory; what crosses it are")?;
+    writeln!(out, "Kafka's own frames. LEO: offset of the next record. HW: records below it are")?;
     writeln!(out, "committed. ISR: the in-sync replicas.")
 }
 
 fn rounds(report: &Report, out: &mut String) -> fmt::Result {
     writeln!(out, "\n1. Rounds: one produce, then one fetch\n")?;
-    writeln!(
-        out,
-        "            leader      follower   records    HW in the"
-    )?;
-    writeln!(
-        out,
-        "  round   LEO    HW    LEO    HW   shipped     response"
-    )?;
+    writeln!(out, "            leader      follower   records    HW in the")?;
+    writeln!(out, "  round   LEO    HW    LEO    HW   shipped     response")?;
     for row in &report.rounds {
         let (leader, follower) = (row.leader, row.follower);
         write!(out, "  {:>5} {:>5} {:>5}", row.round, leader.leo, leader.hw)?;
         write!(out, "  {:>5} {:>5}", follower.leo, follower.hw)?;
-        writeln!(
-            out,
-            "   {:>7}     {:>8}",
-            row.records_shipped, row.response_hw
-        )?;
+        writeln!(out, "   {:>7}     {:>8}", row.records_shipped, row.response_hw)?;
     }
     writeln!(
         out,
@@ -72,18 +54,11 @@ fn rounds(report: &Report, out: &mut String) -> fmt::Result {
 }
 
 fn lag(report: &Report, out: &mut String) -> fmt::Result {
-    writeln!(
-        out,
-        "\n2. Lag: one produce with acks=all, then two fetches\n"
-    )?;
+    writeln!(out, "\n2. Lag: one produce with acks=all, then two fetches\n")?;
     for (number, fetch) in (1..).zip(&report.lag) {
         let (leo, hw) = (fetch.follower.leo, fetch.follower.hw);
         write!(out, "  after fetch {number}: follower LEO {leo}, HW {hw}; ")?;
-        writeln!(
-            out,
-            "leader HW {}; records shipped {}",
-            fetch.leader_hw, fetch.records_shipped
-        )?;
+        writeln!(out, "leader HW {}; records shipped {}", fetch.leader_hw, fetch.records_shipped)?;
     }
     writeln!(
         out,
@@ -98,21 +73,9 @@ fn shrink(report: &Report, out: &mut String) -> fmt::Result {
         out,
         "\n3. Shrink: the follower of section 1 fetches no more; the limit is 30000 ms\n"
     )?;
-    writeln!(
-        out,
-        "  at {}: ISR {:?}, nothing changes",
-        shrink.before.at, shrink.before.isr
-    )?;
-    let under = if shrink.under_min_isr {
-        "under the minimum"
-    } else {
-        "not under the minimum"
-    };
-    writeln!(
-        out,
-        "  at {}: ISR {:?}, {under}",
-        shrink.at, shrink.isr_after
-    )
+    writeln!(out, "  at {}: ISR {:?}, nothing changes", shrink.before.at, shrink.before.isr)?;
+    let under = if shrink.under_min_isr { "under the minimum" } else { "not under the minimum" };
+    writeln!(out, "  at {}: ISR {:?}, {under}", shrink.at, shrink.isr_after)
 }
 
 fn two_judges(report: &Report, out: &mut String) -> fmt::Result {
@@ -124,14 +87,8 @@ fn two_judges(report: &Report, out: &mut String) -> fmt::Result {
         return Ok(());
     };
     writeln!(out, "  at first                           ISR {all:?}")?;
-    writeln!(
-        out,
-        "  the leader removes the laggard     ISR {by_leader:?}"
-    )?;
-    writeln!(
-        out,
-        "  the controller removes the silent  ISR {by_controller:?}"
-    )
+    writeln!(out, "  the leader removes the laggard     ISR {by_leader:?}")?;
+    writeln!(out, "  the controller removes the silent  ISR {by_controller:?}")
 }
 
 fn acks(report: &Report, out: &mut String) -> fmt::Result {
@@ -144,18 +101,10 @@ fn acks(report: &Report, out: &mut String) -> fmt::Result {
             "  acks=all: error 0; an ISR of one is enough here; HW {before}, then {after}"
         )?;
     } else {
-        write!(
-            out,
-            "  acks=all: error {} NOT_ENOUGH_REPLICAS before the append, ",
-            all.error
-        )?;
+        write!(out, "  acks=all: error {} NOT_ENOUGH_REPLICAS before the append, ", all.error)?;
         writeln!(out, "nothing written; HW {after}")?;
     }
-    write!(
-        out,
-        "  acks=1:   base offset {}, error {}",
-        one.base_offset, one.error
-    )?;
+    write!(out, "  acks=1:   base offset {}, error {}", one.base_offset, one.error)?;
     if all.error == 0 {
         writeln!(out, "; committed at once")
     } else {
@@ -167,18 +116,9 @@ fn verdicts(report: &Report, out: &mut String) -> fmt::Result {
     let [not_yet, committed, not_enough] = report.verdicts.as_slice() else {
         return Ok(());
     };
-    writeln!(
-        out,
-        "\n6. Three verdicts on a produce with acks=all that waits, min ISR 2\n"
-    )?;
-    writeln!(
-        out,
-        "  HW below the required offset        {not_yet}  (live in section 2)"
-    )?;
-    writeln!(
-        out,
-        "  HW there, ISR whole                 {committed}  (live in section 2)"
-    )?;
+    writeln!(out, "\n6. Three verdicts on a produce with acks=all that waits, min ISR 2\n")?;
+    writeln!(out, "  HW below the required offset        {not_yet}  (live in section 2)")?;
+    writeln!(out, "  HW there, ISR whole                 {committed}  (live in section 2)")?;
     writeln!(out, "  HW there, ISR shrunk since          {not_enough}")?;
     writeln!(
         out,
@@ -188,53 +128,27 @@ fn verdicts(report: &Report, out: &mut String) -> fmt::Result {
         out,
         "  back until the ISR had shrunk. A server decides after each step, and under the"
     )?;
-    writeln!(
-        out,
-        "  minimum the HW stands still, so it does not get there."
-    )
+    writeln!(out, "  minimum the HW stands still, so it does not get there.")
 }
 
 fn kip101(report: &Report, out: &mut String) -> fmt::Result {
     let (by_hw, by_epoch) = (report.kip101.hw_truncation, report.kip101.epoch_truncation);
     let (epoch, end) = by_epoch.end_offset;
-    writeln!(
-        out,
-        "\n7. KIP-101, scenario 1: the follower restarts, then the leader dies\n"
-    )?;
-    writeln!(
-        out,
-        "  m1 is committed; m2 is on both brokers: LEO 2 and 2, HW 1 and 1."
-    )?;
-    writeln!(
-        out,
-        "  The follower truncates to its HW, leads epoch 1, the old leader follows it:"
-    )?;
-    writeln!(
-        out,
-        "    records lost: {} (m2, which was not committed yet)",
-        by_hw.lost
-    )?;
+    writeln!(out, "\n7. KIP-101, scenario 1: the follower restarts, then the leader dies\n")?;
+    writeln!(out, "  m1 is committed; m2 is on both brokers: LEO 2 and 2, HW 1 and 1.")?;
+    writeln!(out, "  The follower truncates to its HW, leads epoch 1, the old leader follows it:")?;
+    writeln!(out, "    records lost: {} (m2, which was not committed yet)", by_hw.lost)?;
     writeln!(
         out,
         "  The KIP's own form has one more fetch, whose answer never arrives: the leader's"
     )?;
-    writeln!(
-        out,
-        "  HW is 2, m2 is committed and acknowledged. The same truncation:"
-    )?;
-    writeln!(
-        out,
-        "    committed records lost: {} (m2)",
-        by_hw.committed_lost
-    )?;
+    writeln!(out, "  HW is 2, m2 is committed and acknowledged. The same truncation:")?;
+    writeln!(out, "    committed records lost: {} (m2)", by_hw.committed_lost)?;
     writeln!(
         out,
         "  The right way, both forms: the leader says that epoch {epoch} ends at {end}; the"
     )?;
-    writeln!(
-        out,
-        "  follower truncates to min(2, {end}) and keeps LEO 2:"
-    )?;
+    writeln!(out, "  follower truncates to min(2, {end}) and keeps LEO 2:")?;
     writeln!(out, "    records lost: {}", by_epoch.lost)?;
     writeln!(
         out,
@@ -245,16 +159,10 @@ fn kip101(report: &Report, out: &mut String) -> fmt::Result {
 
 fn epochs(report: &Report, out: &mut String) -> fmt::Result {
     let epochs = &report.epochs;
-    let entries: Vec<String> = epochs
-        .entries
-        .iter()
-        .map(|(epoch, start)| format!("({epoch},{start})"))
-        .collect();
+    let entries: Vec<String> =
+        epochs.entries.iter().map(|(epoch, start)| format!("({epoch},{start})")).collect();
     let (entries, leo) = (entries.join(" "), epochs.leo);
-    writeln!(
-        out,
-        "\n8. Where an epoch ends: epochs with their starts {entries}, LEO {leo}\n"
-    )?;
+    writeln!(out, "\n8. Where an epoch ends: epochs with their starts {entries}, LEO {leo}\n")?;
     for EpochAnswer { epoch, answer } in &epochs.answers {
         match answer {
             Some((found, end)) => writeln!(out, "  {epoch:>2} -> ({found},{end})")?,
@@ -269,11 +177,7 @@ fn epochs(report: &Report, out: &mut String) -> fmt::Result {
 }
 
 fn limits(report: &Report, out: &mut String) -> fmt::Result {
-    writeln!(
-        out,
-        "\n{} claims checked. Not shown here:\n",
-        report.checked
-    )?;
+    writeln!(out, "\n{} claims checked. Not shown here:\n", report.checked)?;
     writeln!(
         out,
         "  - A timer that wakes up by itself: the demo says when each broker looks at the clock."
@@ -282,10 +186,7 @@ fn limits(report: &Report, out: &mut String) -> fmt::Result {
         out,
         "  - KIP-101 scenario 2 (logs that part) and the quick change A, B, A of KIP-279."
     )?;
-    writeln!(
-        out,
-        "  - A replicated controller (KRaft), and eligible leader replicas (KIP-966)."
-    )?;
+    writeln!(out, "  - A replicated controller (KRaft), and eligible leader replicas (KIP-966).")?;
     writeln!(
         out,
         "  - That acks=all survives failures: both brokers are one process on one machine, with"

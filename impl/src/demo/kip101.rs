@@ -41,10 +41,7 @@ pub(super) fn play(
     claims: &mut Claims,
 ) -> Result<Kip101, DemoError> {
     let mut lost = |name: &str, form, restart| {
-        let mut scene = Scene {
-            stage: open(&root.join(name), settings)?,
-            claims: &mut *claims,
-        };
+        let mut scene = Scene { stage: open(&root.join(name), settings)?, claims: &mut *claims };
         scene.play(form, restart)
     };
     let (first, _) = lost("1-by-hw", Form::NotCommitted, Restart::ByHighWatermark)?;
@@ -56,14 +53,8 @@ pub(super) fn play(
     claims.check("by the epoch, nothing is lost", &(third, fourth), &(0, 0))?;
     let end_offset = end.unwrap_or_default();
     Ok(Kip101 {
-        hw_truncation: HwTruncation {
-            lost: first,
-            committed_lost: second,
-        },
-        epoch_truncation: EpochTruncation {
-            end_offset,
-            lost: third + fourth,
-        },
+        hw_truncation: HwTruncation { lost: first, committed_lost: second },
+        epoch_truncation: EpochTruncation { end_offset, lost: third + fourth },
     })
 }
 
@@ -90,11 +81,7 @@ impl Scene<'_> {
         if restart == Restart::ByHighWatermark {
             let dir = self.stage.dir_of(TWO);
             let leo = truncate_to_hw(FsDisk::open(dir)?)?;
-            self.claims.check(
-                "the wrong truncation drops the second record",
-                &leo,
-                &Offset(1),
-            )?;
+            self.claims.check("the wrong truncation drops the second record", &leo, &Offset(1))?;
         }
         self.register(TWO)?;
         let end = match restart {
@@ -104,8 +91,7 @@ impl Scene<'_> {
         self.change_leader()?;
         let mut left = self.stage.values(ONE)?;
         let others = self.stage.values(TWO)?;
-        self.claims
-            .check("both brokers end with the same records", &left, &others)?;
+        self.claims.check("both brokers end with the same records", &left, &others)?;
         left.retain(|value| value == "m1" || value == "m2");
         Ok((2 - left.len() as u64, end))
     }
@@ -123,79 +109,40 @@ impl Scene<'_> {
         }
         let at = |(leo, hw)| Position::new(leo, hw);
         let (leader, follower) = (at(stage.position(ONE)), at(stage.position(TWO)));
-        let committed = |base| Produced {
-            error: ErrorCode::None,
-            base_offset: Some(Offset(base)),
-        };
+        let committed = |base| Produced { error: ErrorCode::None, base_offset: Some(Offset(base)) };
         let (hw, answers) = match form {
             Form::NotCommitted => (1, vec![committed(0)]),
             Form::Committed => (2, vec![committed(0), committed(1)]),
         };
-        self.claims.check(
-            "the leader has both records",
-            &leader,
-            &Position { leo: 2, hw },
-        )?;
-        self.claims.check(
-            "so has the follower",
-            &follower,
-            &Position { leo: 2, hw: 1 },
-        )?;
-        self.claims.check(
-            "m2 is acknowledged if it is committed",
-            &stage.answered,
-            &answers,
-        )
+        self.claims.check("the leader has both records", &leader, &Position { leo: 2, hw })?;
+        self.claims.check("so has the follower", &follower, &Position { leo: 2, hw: 1 })?;
+        self.claims.check("m2 is acknowledged if it is committed", &stage.answered, &answers)
     }
 
     /// A broker starts a new life on the log it has.
     fn register(&mut self, broker: BrokerId) -> Result<(), DemoError> {
-        self.stage.control(ControllerInput::Register {
-            broker,
-            log: LogFate::Kept,
-        })
+        self.stage.control(ControllerInput::Register { broker, log: LogFate::Kept })
     }
 
     /// The follower learns from the leader where epoch 0 ends.
     fn reconcile(&mut self) -> Result<(i32, u64), DemoError> {
-        let end = self
-            .stage
-            .end_offset(ONE, 0)?
-            .map(|end| (end.epoch, end.end_offset));
+        let end = self.stage.end_offset(ONE, 0)?.map(|end| (end.epoch, end.end_offset));
         let log = self.stage.node(TWO).replica().log();
         let to = end.map(|end| truncation_offset(end, &log.epochs, log.leo));
-        self.claims.check(
-            "epoch 0 ends at 2, so nothing is cut",
-            &to,
-            &Some(Offset(2)),
-        )?;
+        self.claims.check("epoch 0 ends at 2, so nothing is cut", &to, &Some(Offset(2)))?;
         self.stage.fetch(TWO, ONE, Answer::Arrives)?;
         let (leo, _) = self.stage.position(TWO);
-        self.claims.check(
-            "the restarted follower keeps both records",
-            &leo,
-            &Offset(2),
-        )?;
+        self.claims.check("the restarted follower keeps both records", &leo, &Offset(2))?;
         Ok(end.map(pair).unwrap_or_default())
     }
 
     /// The leader dies, the follower leads, and the old leader comes back and follows.
     fn change_leader(&mut self) -> Result<(), DemoError> {
         self.stage.kill(ONE);
-        self.stage
-            .control(ControllerInput::SessionExpired { broker: ONE })?;
-        let epoch = self
-            .stage
-            .node(TWO)
-            .replica()
-            .registration()
-            .map(|known| known.leader_epoch.0);
+        self.stage.control(ControllerInput::SessionExpired { broker: ONE })?;
+        let epoch = self.stage.node(TWO).replica().registration().map(|known| known.leader_epoch.0);
         let leads = self.stage.node(TWO).replica().leader().is_some();
-        self.claims.check(
-            "the follower leads epoch 1",
-            &(leads, epoch),
-            &(true, Some(1)),
-        )?;
+        self.claims.check("the follower leads epoch 1", &(leads, epoch), &(true, Some(1)))?;
         self.register(ONE)?;
         self.stage.unfence(ONE)?;
         self.stage.fetch(ONE, TWO, Answer::Arrives)?;
@@ -208,9 +155,6 @@ impl Scene<'_> {
 fn truncate_to_hw(disk: FsDisk) -> Result<Offset, DemoError> {
     let (mut log, _) = Log::open(disk, LogConfig::default()).map_err(NodeError::from)?;
     let offsets = hw_file::read(log.disk(), hw_file::HW_FILE).map_err(NodeError::from)?;
-    let hw = offsets
-        .get(&(TOPIC.to_owned(), 0))
-        .copied()
-        .unwrap_or_default();
+    let hw = offsets.get(&(TOPIC.to_owned(), 0)).copied().unwrap_or_default();
     Ok(log.truncate_to(hw).map_err(NodeError::from)?)
 }

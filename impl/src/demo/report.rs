@@ -56,10 +56,7 @@ pub struct Position {
 
 impl Position {
     pub(super) fn new(leo: Offset, hw: Offset) -> Self {
-        Self {
-            leo: leo.0,
-            hw: hw.0,
-        }
+        Self { leo: leo.0, hw: hw.0 }
     }
 }
 

@@ -28,15 +28,8 @@ pub(super) fn rounds(
     for round in 1..=settings.rounds {
         let (leo, hw) = (u64::from(round), u64::from(round) - 1);
         let produced = stage.produce(ONE, &format!("order {round}"), 1)?;
-        let accepted = Produced {
-            error: ErrorCode::None,
-            base_offset: Some(Offset(hw)),
-        };
-        claims.check(
-            "an acks=1 produce is answered at once",
-            &produced,
-            &Some(accepted),
-        )?;
+        let accepted = Produced { error: ErrorCode::None, base_offset: Some(Offset(hw)) };
+        claims.check("an acks=1 produce is answered at once", &produced, &Some(accepted))?;
         let shipped = stage.fetch(TWO, ONE, Answer::Arrives)?;
         let seen = Round {
             round,
@@ -47,26 +40,12 @@ pub(super) fn rounds(
         };
         let here = Position { leo, hw };
         let (leader, follower) = (here, here);
-        let due = Round {
-            round,
-            leader,
-            follower,
-            records_shipped: 1,
-            response_hw: hw,
-        };
-        claims.check(
-            "a round ships one record and commits the one before",
-            &seen,
-            &due,
-        )?;
+        let due = Round { round, leader, follower, records_shipped: 1, response_hw: hw };
+        claims.check("a round ships one record and commits the one before", &seen, &due)?;
         rounds.push(seen);
     }
     let (leaders, followers) = (stage.values(ONE)?, stage.values(TWO)?);
-    claims.check(
-        "the follower's records are the leader's",
-        &followers,
-        &leaders,
-    )?;
+    claims.check("the follower's records are the leader's", &followers, &leaders)?;
     Ok(rounds)
 }
 
@@ -86,11 +65,7 @@ pub(super) fn lag(
     let mut fetches = Vec::new();
     for (hw, records_shipped) in [(0, 1), (1, 0)] {
         let answered = stage.answered.len();
-        claims.check(
-            "an acks=all produce waits until the HW is there",
-            &answered,
-            &0,
-        )?;
+        claims.check("an acks=all produce waits until the HW is there", &answered, &0)?;
         let shipped = stage.fetch(TWO, ONE, Answer::Arrives)?;
         let seen = Fetched {
             follower: position(&stage, TWO),
@@ -98,27 +73,12 @@ pub(super) fn lag(
             records_shipped: shipped.records,
         };
         let follower = Position { leo: 1, hw };
-        let due = Fetched {
-            follower,
-            leader_hw: hw,
-            records_shipped,
-        };
-        claims.check(
-            "the second fetch commits what the first one shipped",
-            &seen,
-            &due,
-        )?;
+        let due = Fetched { follower, leader_hw: hw, records_shipped };
+        claims.check("the second fetch commits what the first one shipped", &seen, &due)?;
         fetches.push(seen);
     }
-    let committed = Produced {
-        error: ErrorCode::None,
-        base_offset: Some(Offset(0)),
-    };
-    claims.check(
-        "then the produce is answered",
-        &stage.answered,
-        &vec![committed],
-    )?;
+    let committed = Produced { error: ErrorCode::None, base_offset: Some(Offset(0)) };
+    claims.check("then the produce is answered", &stage.answered, &vec![committed])?;
     Ok(fetches)
 }
 
@@ -133,46 +93,20 @@ pub(super) fn shrink(
         stage.set_now(at);
         stage.tick(ONE)?;
         let result = stage.isr() != isr;
-        Ok::<_, DemoError>(ShrinkCheck {
-            at,
-            result,
-            isr: stage.isr(),
-        })
+        Ok::<_, DemoError>(ShrinkCheck { at, result, isr: stage.isr() })
     };
     let limit = settings.now_ms + LAG_MAX_MS;
     let before = check(stage, limit)?;
     let after = check(stage, limit + 1)?;
-    let due = ShrinkCheck {
-        at: limit,
-        result: false,
-        isr: vec![1, 2],
-    };
+    let due = ShrinkCheck { at: limit, result: false, isr: vec![1, 2] };
     claims.check("at the limit the ISR stands", &before, &due)?;
-    let due = ShrinkCheck {
-        at: limit + 1,
-        result: true,
-        isr: vec![1],
-    };
+    let due = ShrinkCheck { at: limit + 1, result: true, isr: vec![1] };
     claims.check("one millisecond later the ISR shrinks", &after, &due)?;
     let leader = stage.node(ONE).replica().leader();
     let under = leader.is_some_and(|leader| leader.isr.under_min_isr(settings.min_isr));
-    claims.check(
-        "the ISR of one is under a minimum of 2",
-        &under,
-        &(settings.min_isr == 2),
-    )?;
-    let ShrinkCheck {
-        at,
-        result,
-        isr: isr_after,
-    } = after;
-    Ok(Shrink {
-        before,
-        at,
-        result,
-        isr_after,
-        under_min_isr: under,
-    })
+    claims.check("the ISR of one is under a minimum of 2", &under, &(settings.min_isr == 2))?;
+    let ShrinkCheck { at, result, isr: isr_after } = after;
+    Ok(Shrink { before, at, result, isr_after, under_min_isr: under })
 }
 
 /// What acks=all and acks=1 get while the ISR is the leader alone.
@@ -182,10 +116,7 @@ pub(super) fn after_the_shrink(
     claims: &mut Claims,
 ) -> Result<(AcksAll, AcksOne), DemoError> {
     let under = settings.min_isr == 2;
-    Ok((
-        acks_all(stage, under, claims)?,
-        acks_one(stage, under, claims)?,
-    ))
+    Ok((acks_all(stage, under, claims)?, acks_one(stage, under, claims)?))
 }
 
 fn acks_all(stage: &mut Stage, under: bool, claims: &mut Claims) -> Result<AcksAll, DemoError> {
@@ -193,65 +124,26 @@ fn acks_all(stage: &mut Stage, under: bool, claims: &mut Claims) -> Result<AcksA
     let answer = stage.produce(ONE, "order with acks=all", -1)?;
     let (after, bytes_after) = (position(stage, ONE), segment_bytes(stage)?);
     let error = answer.map(|answer| answer.error);
-    let due = if under {
-        ErrorCode::NotEnoughReplicas
-    } else {
-        ErrorCode::None
-    };
-    claims.check(
-        "acks=all is refused under the minimum, and only there",
-        &error,
-        &Some(due),
-    )?;
-    claims.check(
-        "a refused produce writes nothing",
-        &(bytes_after == bytes_before),
-        &under,
-    )?;
-    claims.check(
-        "a refused produce moves no offset",
-        &(after == before),
-        &under,
-    )?;
-    Ok(AcksAll {
-        error: due.code(),
-        hw_before: before.hw,
-        hw_after: after.hw,
-    })
+    let due = if under { ErrorCode::NotEnoughReplicas } else { ErrorCode::None };
+    claims.check("acks=all is refused under the minimum, and only there", &error, &Some(due))?;
+    claims.check("a refused produce writes nothing", &(bytes_after == bytes_before), &under)?;
+    claims.check("a refused produce moves no offset", &(after == before), &under)?;
+    Ok(AcksAll { error: due.code(), hw_before: before.hw, hw_after: after.hw })
 }
 
 fn acks_one(stage: &mut Stage, under: bool, claims: &mut Claims) -> Result<AcksOne, DemoError> {
     let before = position(stage, ONE);
     let answer = stage.produce(ONE, "order with acks=1", 1)?;
-    let accepted = Produced {
-        error: ErrorCode::None,
-        base_offset: Some(Offset(before.leo)),
-    };
-    claims.check(
-        "acks=1 is accepted at the log end",
-        &answer,
-        &Some(accepted),
-    )?;
+    let accepted = Produced { error: ErrorCode::None, base_offset: Some(Offset(before.leo)) };
+    claims.check("acks=1 is accepted at the log end", &answer, &Some(accepted))?;
     let leo = before.leo + 1;
-    let due = Position {
-        leo,
-        hw: if under { before.hw } else { leo },
-    };
+    let due = Position { leo, hw: if under { before.hw } else { leo } };
     let after = position(stage, ONE);
-    claims.check(
-        "the HW stands still under the minimum, and only there",
-        &after,
-        &due,
-    )?;
+    claims.check("the HW stands still under the minimum, and only there", &after, &due)?;
     let values = stage.values(ONE)?;
-    let stored = values
-        .last()
-        .is_some_and(|value| value == "order with acks=1");
+    let stored = values.last().is_some_and(|value| value == "order with acks=1");
     claims.check("the acks=1 record is on disk", &stored, &true)?;
-    Ok(AcksOne {
-        base_offset: before.leo,
-        error: ErrorCode::None.code(),
-    })
+    Ok(AcksOne { base_offset: before.leo, error: ErrorCode::None.code() })
 }
 
 /// Bytes of the leader's segment files.
@@ -259,10 +151,7 @@ fn segment_bytes(stage: &Stage) -> Result<u64, DemoError> {
     let disk = stage.node(ONE).log().disk();
     let mut bytes = 0;
     for name in disk.list()? {
-        if Path::new(&name)
-            .extension()
-            .is_some_and(|extension| extension == "log")
-        {
+        if Path::new(&name).extension().is_some_and(|extension| extension == "log") {
             bytes += disk.len(&name)?.unwrap_or(0);
         }
     }
@@ -277,9 +166,7 @@ pub(super) fn two_judges(
     claims: &mut Claims,
 ) -> Result<Vec<Vec<i32>>, DemoError> {
     let three = BrokerId(3);
-    let Settings {
-        min_isr, now_ms, ..
-    } = settings;
+    let Settings { min_isr, now_ms, .. } = settings;
     let mut stage = Stage::open(root, &[1, 2, 3], min_isr, now_ms)?;
     for id in [ONE, TWO, three] {
         stage.heartbeat(id)?;
@@ -293,25 +180,15 @@ pub(super) fn two_judges(
     stage.heartbeat(three)?;
     stage.tick(ONE)?;
     isrs.push(stage.isr());
-    stage.control(ControllerInput::Tick {
-        now_ms: now_ms + LAG_MAX_MS + 1,
-    })?;
+    stage.control(ControllerInput::Tick { now_ms: now_ms + LAG_MAX_MS + 1 })?;
     isrs.push(stage.isr());
     let due = vec![vec![1, 2, 3], vec![1, 2], vec![1]];
-    claims.check(
-        "the leader removes the laggard, the controller the silent one",
-        &isrs,
-        &due,
-    )?;
+    claims.check("the leader removes the laggard, the controller the silent one", &isrs, &due)?;
     let committed = stage
         .node(ONE)
         .replica()
         .leader()
         .map(|leader| super::report::plain(leader.isr.membership.committed().iter().copied()));
-    claims.check(
-        "the leader learns what the controller did",
-        &committed,
-        &Some(vec![1]),
-    )?;
+    claims.check("the leader learns what the controller did", &committed, &Some(vec![1]))?;
     Ok(isrs)
 }

@@ -110,9 +110,7 @@ impl Stage {
 
     /// The directory of a broker's log.
     pub fn dir_of(&self, id: BrokerId) -> PathBuf {
-        self.root
-            .join(format!("broker-{id}"))
-            .join(format!("{TOPIC}-{PARTITION}"))
+        self.root.join(format!("broker-{id}")).join(format!("{TOPIC}-{PARTITION}"))
     }
 
     /// A broker that runs.
@@ -162,14 +160,9 @@ impl Stage {
     fn send(&mut self, from: Peer, out: Vec<Outgoing>) {
         for outgoing in out {
             match outgoing {
-                Outgoing::Frame {
-                    to: CLIENT, bytes, ..
-                } => self.answered.extend(produced(&bytes)),
+                Outgoing::Frame { to: CLIENT, bytes, .. } => self.answered.extend(produced(&bytes)),
                 Outgoing::Frame { to, way, bytes } => {
-                    self.links
-                        .entry((from, to))
-                        .or_default()
-                        .push_back((way, bytes));
+                    self.links.entry((from, to)).or_default().push_back((way, bytes));
                 }
                 Outgoing::Close { .. } => {}
             }
@@ -189,18 +182,13 @@ impl Stage {
             ..NewRecord::default()
         };
         let batch = batch::build(&[record]).expect("one small record makes a batch");
-        let partitions = vec![wire::ProducePartition {
-            partition: PARTITION,
-            records: Some(&batch),
-        }];
+        let partitions =
+            vec![wire::ProducePartition { partition: PARTITION, records: Some(&batch) }];
         let request = wire::ProduceRequest {
             transactional_id: None,
             acks,
             timeout_ms: 30_000,
-            topics: vec![wire::ProduceTopic {
-                name: TOPIC,
-                partitions,
-            }],
+            topics: vec![wire::ProduceTopic { name: TOPIC, partitions }],
         };
         let mut frame = Vec::new();
         wire::encode_request(&mut frame, CorrelationId(0), Some("demo"), &request);
@@ -220,14 +208,8 @@ impl Stage {
             current_leader_epoch: None,
             leader_epoch: Some(crate::types::Epoch(epoch)),
         }];
-        let topics = vec![wire::AskedTopic {
-            topic: TOPIC,
-            partitions,
-        }];
-        let request = wire::OffsetForLeaderEpochRequest {
-            replica_id: None,
-            topics,
-        };
+        let topics = vec![wire::AskedTopic { topic: TOPIC, partitions }];
+        let request = wire::OffsetForLeaderEpochRequest { replica_id: None, topics };
         let mut frame = Vec::new();
         wire::encode_request(&mut frame, CorrelationId(0), Some("demo"), &request);
         let Some(node) = self.nodes.get_mut(&to) else {
@@ -264,10 +246,7 @@ impl Stage {
         answer: Answer,
     ) -> Result<Shipped, DemoError> {
         let (there, back) = (Peer::Broker(leader), Peer::Broker(follower));
-        let nothing = Shipped {
-            records: 0,
-            hw: None,
-        };
+        let nothing = Shipped { records: 0, hw: None };
         let Some(request) = self.take(back, there, Way::Request) else {
             return Ok(nothing);
         };
@@ -312,11 +291,7 @@ impl Stage {
     /// A broker shows the controller that it lives.
     pub fn heartbeat(&mut self, broker: BrokerId) -> Result<(), DemoError> {
         let (now_ms, epoch) = (self.now_ms, self.life_of(broker));
-        self.control(ControllerInput::Heartbeat {
-            now_ms,
-            broker,
-            epoch,
-        })
+        self.control(ControllerInput::Heartbeat { now_ms, broker, epoch })
     }
 
     /// A broker has caught up with the metadata and may serve again.
@@ -345,8 +320,7 @@ impl Stage {
     pub fn kill(&mut self, id: BrokerId) {
         self.nodes.remove(&id);
         let gone = Peer::Broker(id);
-        self.links
-            .retain(|(from, to), _| *from != gone && *to != gone);
+        self.links.retain(|(from, to), _| *from != gone && *to != gone);
         let peers: Vec<BrokerId> = self.nodes.keys().copied().collect();
         for peer in peers {
             self.run(peer, |node, now_ms, out| {

@@ -57,10 +57,7 @@ enum State {
 impl<D: Disk> Faulty<D> {
     /// A disk that works until a fault is [armed](Self::arm).
     pub fn new(disk: D) -> Self {
-        Self {
-            disk,
-            state: State::Sound,
-        }
+        Self { disk, state: State::Sound }
     }
 
     /// Sets the failure to come; counting starts now.

@@ -25,10 +25,7 @@ impl FsDisk {
         let root = root.into();
         let made = make_durably(&root).and_then(|()| tempfile::tempfile_in(&root));
         made.map_err(|e| DiskError::new(DiskOp::OpenDirectory, root.clone(), e))?;
-        Ok(Self {
-            root,
-            files: BTreeMap::new(),
-        })
+        Ok(Self { root, files: BTreeMap::new() })
     }
 
     /// The directory.
@@ -44,10 +41,7 @@ impl FsDisk {
     /// The open file of this name; opens it first if need be.
     fn file(&mut self, op: DiskOp, name: &str) -> Result<&mut File, DiskError> {
         if !self.files.contains_key(name) {
-            let opened = OpenOptions::new()
-                .read(true)
-                .append(true)
-                .open(self.path(name));
+            let opened = OpenOptions::new().read(true).append(true).open(self.path(name));
             let file = opened.map_err(self.fail(op, name))?;
             self.files.insert(name.to_owned(), file);
         }
@@ -57,11 +51,8 @@ impl FsDisk {
 
 impl Disk for FsDisk {
     fn create(&mut self, name: &str) -> Result<(), DiskError> {
-        let made = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create_new(true)
-            .open(self.path(name));
+        let made =
+            OpenOptions::new().read(true).append(true).create_new(true).open(self.path(name));
         let file = made.map_err(self.fail(DiskOp::Create, name))?;
         self.files.insert(name.to_owned(), file);
         Ok(())
@@ -80,10 +71,7 @@ impl Disk for FsDisk {
     fn read_at(&self, name: &str, pos: u64, len: u64) -> Result<Cow<'_, [u8]>, DiskError> {
         let fail = |e| DiskError::new(DiskOp::Read, self.path(name), e);
         // Never more memory than the file has bytes, whatever `len` says.
-        if self
-            .len(name)?
-            .is_none_or(|have| pos.checked_add(len).is_none_or(|end| end > have))
-        {
+        if self.len(name)?.is_none_or(|have| pos.checked_add(len).is_none_or(|end| end > have)) {
             return Err(fail(io::ErrorKind::UnexpectedEof.into()));
         }
         let mut bytes = vec![0; len as usize];
@@ -173,7 +161,5 @@ fn make_durably(root: &Path) -> io::Result<()> {
     let missing = root.ancestors().take_while(|dir| !dir.exists());
     let parents: Vec<PathBuf> = missing.filter_map(parent).collect();
     fs::create_dir_all(root)?;
-    parents
-        .iter()
-        .try_for_each(|dir| File::open(dir)?.sync_all())
+    parents.iter().try_for_each(|dir| File::open(dir)?.sync_all())
 }

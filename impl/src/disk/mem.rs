@@ -93,22 +93,13 @@ pub struct Survives {
 
 impl Survives {
     /// Nothing that was not flushed.
-    pub const FLUSHED: Self = Self {
-        data: DataFate::AsFlushed,
-        entry: EntryFate::AsFlushed,
-    };
+    pub const FLUSHED: Self = Self { data: DataFate::AsFlushed, entry: EntryFate::AsFlushed };
     /// Everything, as after a crash of the process alone.
-    pub const ALL: Self = Self {
-        data: DataFate::Written(u64::MAX),
-        entry: EntryFate::Changed,
-    };
+    pub const ALL: Self = Self { data: DataFate::Written(u64::MAX), entry: EntryFate::Changed };
 
     /// Names as the process saw them, cuts, and this many unflushed bytes.
     pub const fn bytes(written: u64) -> Self {
-        Self {
-            data: DataFate::Written(written),
-            entry: EntryFate::Changed,
-        }
+        Self { data: DataFate::Written(written), entry: EntryFate::Changed }
     }
 }
 
@@ -204,9 +195,7 @@ impl MemDisk {
     }
 
     fn file(&mut self, op: DiskOp, name: &str) -> Result<&mut MemFile, DiskError> {
-        self.files
-            .get_mut(name)
-            .ok_or_else(|| Self::fail(op, name, io::ErrorKind::NotFound))
+        self.files.get_mut(name).ok_or_else(|| Self::fail(op, name, io::ErrorKind::NotFound))
     }
 
     /// Takes a name away from its file, which stays on the platter if the name is durable.
@@ -222,11 +211,7 @@ impl MemDisk {
 impl Disk for MemDisk {
     fn create(&mut self, name: &str) -> Result<(), DiskError> {
         if self.files.contains_key(name) {
-            return Err(Self::fail(
-                DiskOp::Create,
-                name,
-                io::ErrorKind::AlreadyExists,
-            ));
+            return Err(Self::fail(DiskOp::Create, name, io::ErrorKind::AlreadyExists));
         }
         self.files.insert(name.into(), MemFile::default());
         Ok(())
@@ -237,9 +222,7 @@ impl Disk for MemDisk {
     }
 
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<(), DiskError> {
-        self.file(DiskOp::Append, name)?
-            .data
-            .extend_from_slice(bytes);
+        self.file(DiskOp::Append, name)?.data.extend_from_slice(bytes);
         Ok(())
     }
 
@@ -259,11 +242,7 @@ impl Disk for MemDisk {
     fn truncate(&mut self, name: &str, len: u64) -> Result<(), DiskError> {
         let file = self.file(DiskOp::Truncate, name)?;
         if len > file.data.len() as u64 {
-            return Err(Self::fail(
-                DiskOp::Truncate,
-                name,
-                io::ErrorKind::InvalidInput,
-            ));
+            return Err(Self::fail(DiskOp::Truncate, name, io::ErrorKind::InvalidInput));
         }
         let len = len as usize;
         if len < file.synced {
@@ -304,11 +283,7 @@ impl Disk for MemDisk {
     }
 
     fn list(&self) -> Result<Vec<String>, DiskError> {
-        Ok(self
-            .files
-            .keys()
-            .map(|name| String::from(&**name))
-            .collect())
+        Ok(self.files.keys().map(|name| String::from(&**name)).collect())
     }
 
     fn path(&self, name: &str) -> PathBuf {

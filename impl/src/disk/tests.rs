@@ -9,11 +9,7 @@ use super::{FsDisk, MemDisk, Survives, Then};
 /// Everything a disk shows.
 fn contents<D: Disk>(disk: &D) -> BTreeMap<String, Vec<u8>> {
     let read = |name: String| {
-        let bytes = disk
-            .read_file(&name)
-            .unwrap()
-            .expect("a listed file is there")
-            .into_owned();
+        let bytes = disk.read_file(&name).unwrap().expect("a listed file is there").into_owned();
         (name, bytes)
     };
     disk.list().unwrap().into_iter().map(read).collect()
@@ -24,10 +20,7 @@ fn contract<D: Disk>(mut disk: D) {
     assert_eq!(disk.len("a").unwrap(), None);
     assert!(disk.read_file("a").unwrap().is_none());
     disk.create("a").unwrap();
-    assert_eq!(
-        disk.create("a").unwrap_err().source.kind(),
-        ErrorKind::AlreadyExists
-    );
+    assert_eq!(disk.create("a").unwrap_err().source.kind(), ErrorKind::AlreadyExists);
     disk.append("a", b"one").unwrap();
     disk.append("a", b"two").unwrap();
     assert_eq!(disk.open("a").unwrap(), 6);
@@ -41,10 +34,7 @@ fn contract<D: Disk>(mut disk: D) {
     disk.append("a", b"X").unwrap();
     assert_eq!(*disk.read_file("a").unwrap().unwrap(), *b"onetX");
     let longer = disk.truncate("a", 9).unwrap_err();
-    assert_eq!(
-        (longer.op, longer.source.kind()),
-        (DiskOp::Truncate, ErrorKind::InvalidInput)
-    );
+    assert_eq!((longer.op, longer.source.kind()), (DiskOp::Truncate, ErrorKind::InvalidInput));
     disk.sync_file("a").unwrap();
     disk.sync_dir().unwrap();
 
@@ -58,10 +48,7 @@ fn contract<D: Disk>(mut disk: D) {
     disk.append("b", b"+").unwrap();
     disk.rename("b", "a").unwrap();
     disk.append("a", b"+").unwrap();
-    assert_eq!(
-        contents(&disk),
-        BTreeMap::from([("a".to_owned(), b"third++".to_vec())])
-    );
+    assert_eq!(contents(&disk), BTreeMap::from([("a".to_owned(), b"third++".to_vec())]));
     disk.remove("a").unwrap();
     assert!(disk.list().unwrap().is_empty());
     missing_files_are_named(&mut disk);
@@ -80,12 +67,7 @@ fn missing_files_are_named<D: Disk>(disk: &mut D) {
     for error in errors {
         let error = error.unwrap_err();
         assert_eq!(error.source.kind(), ErrorKind::NotFound, "{error}");
-        assert!(
-            error
-                .to_string()
-                .contains(&disk.path("a").display().to_string()),
-            "{error}"
-        );
+        assert!(error.to_string().contains(&disk.path("a").display().to_string()), "{error}");
     }
 }
 
@@ -124,12 +106,7 @@ fn a_directory_that_cannot_be_written_in_is_named() {
     std::fs::write(&file, b"").unwrap();
     let error = FsDisk::open(file.join("below")).unwrap_err();
     assert_eq!(error.op, DiskOp::OpenDirectory);
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot use as a directory to write in "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("cannot use as a directory to write in "), "{error}");
     assert!(error.to_string().contains("a-file"), "{error}");
 }
 
@@ -144,10 +121,7 @@ struct Twin {
 
 impl Twin {
     fn after(names: &BTreeMap<String, usize>, data: &[Vec<u8>]) -> BTreeMap<String, Vec<u8>> {
-        names
-            .iter()
-            .map(|(name, file)| (name.clone(), data[*file].clone()))
-            .collect()
+        names.iter().map(|(name, file)| (name.clone(), data[*file].clone())).collect()
     }
 }
 
@@ -203,17 +177,10 @@ fn explore(depth: usize, disk: &MemDisk, twin: &Twin) -> usize {
     assert_eq!(contents(disk), Twin::after(&twin.names, &twin.written));
     let mut lost = disk.clone();
     lost.power_loss(|_| Survives::FLUSHED);
-    assert_eq!(
-        contents(&lost),
-        Twin::after(&twin.durable_names, &twin.flushed)
-    );
+    assert_eq!(contents(&lost), Twin::after(&twin.durable_names, &twin.flushed));
     let mut again = lost.clone();
     again.power_loss(|file| {
-        assert_eq!(
-            (file.written, file.cut, file.entry),
-            (0, 0, EntryChange::None),
-            "{file:?}"
-        );
+        assert_eq!((file.written, file.cut, file.entry), (0, 0, EntryChange::None), "{file:?}");
         Survives::FLUSHED
     });
     assert_eq!(again, lost, "after a power loss everything is durable");
@@ -252,20 +219,12 @@ fn a_power_loss_leaves_any_prefix_of_the_unflushed_bytes() {
     assert_eq!((file.durable, file.written, file.cut), (4, 3, 6));
     let after = |data| {
         let mut disk = disk.clone();
-        disk.power_loss(|_| Survives {
-            data,
-            entry: EntryFate::AsFlushed,
-        });
+        disk.power_loss(|_| Survives { data, entry: EntryFate::AsFlushed });
         contents(&disk).remove("a").unwrap()
     };
     assert_eq!(after(DataFate::AsFlushed), b"0123456789");
-    for (kept, bytes) in [
-        (0, "0123"),
-        (1, "0123x"),
-        (2, "0123xy"),
-        (3, "0123xyz"),
-        (9, "0123xyz"),
-    ] {
+    for (kept, bytes) in [(0, "0123"), (1, "0123x"), (2, "0123xy"), (3, "0123xyz"), (9, "0123xyz")]
+    {
         assert_eq!(after(DataFate::Written(kept)), bytes.as_bytes());
     }
     assert_eq!(after(DataFate::ZeroFilled(1)), b"0123x\0\0");
@@ -276,20 +235,12 @@ fn a_replaced_file_is_the_old_or_the_new_one_wherever_it_breaks() {
     let breaks = |after, survives| {
         let mut disk = Faulty::new(MemDisk::new());
         disk.replace("a", b"old").unwrap();
-        disk.arm(Fault {
-            on: FaultOn::Change,
-            after,
-            tear: 1,
-            then: Then::StaysBroken,
-        });
+        disk.arm(Fault { on: FaultOn::Change, after, tear: 1, then: Then::StaysBroken });
         let done = disk.replace("a", b"new");
         assert_eq!(done.is_ok(), disk.is_armed());
         let mut disk = disk.into_inner();
         disk.power_loss(|_| survives);
-        (
-            done.is_ok(),
-            contents(&disk).remove("a").expect("old or new"),
-        )
+        (done.is_ok(), contents(&disk).remove("a").expect("old or new"))
     };
     let (old, new) = (b"old".to_vec(), b"new".to_vec());
     for survives in [Survives::FLUSHED, Survives::ALL, Survives::bytes(0)] {
@@ -307,12 +258,7 @@ fn a_fault_strikes_once_or_for_good_and_tears_where_it_is_told() {
     for tear in 0..5 {
         let mut disk = Faulty::new(MemDisk::new());
         disk.create("a").unwrap();
-        disk.arm(Fault {
-            on: FaultOn::Write,
-            after: 1,
-            tear,
-            then: Then::Works,
-        });
+        disk.arm(Fault { on: FaultOn::Write, after: 1, tear, then: Then::Works });
         disk.append("a", b"abc").unwrap();
         let full = disk.append("a", b"def").unwrap_err();
         assert_eq!(full.source.kind(), ErrorKind::StorageFull);
@@ -322,12 +268,7 @@ fn a_fault_strikes_once_or_for_good_and_tears_where_it_is_told() {
     }
     let mut disk = Faulty::new(MemDisk::new());
     disk.create("a").unwrap();
-    disk.arm(Fault {
-        on: FaultOn::Sync,
-        after: 0,
-        tear: 0,
-        then: Then::StaysBroken,
-    });
+    disk.arm(Fault { on: FaultOn::Sync, after: 0, tear: 0, then: Then::StaysBroken });
     disk.append("a", b"abc").unwrap();
     assert_eq!(disk.sync_file("a").unwrap_err().op, DiskOp::SyncFile);
     assert!(disk.append("a", b"d").is_err());

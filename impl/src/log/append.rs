@@ -25,10 +25,7 @@ impl<D: Disk> Log<D> {
     ) -> Result<Offset, LogError> {
         self.sound()?;
         if base != self.leo {
-            return Err(LogError::NotNext {
-                expected: self.leo,
-                found: base,
-            });
+            return Err(LogError::NotNext { expected: self.leo, found: base });
         }
         let header = check_produced(batch, base)
             .map_err(|error| LogError::BadBatch { position: 0, error })?;
@@ -37,13 +34,7 @@ impl<D: Disk> Log<D> {
         let mut stamped = batch.to_vec();
         batch::stamp(&mut stamped, base, epoch);
         let shape = BatchShape { base, next, epoch };
-        self.write(
-            &stamped,
-            &[Placed {
-                shape,
-                bytes: batch.len(),
-            }],
-        )
+        self.write(&stamped, &[Placed { shape, bytes: batch.len() }])
     }
 
     /// Appends batches of the leader as they are, as a follower: checksums, offsets and epochs
@@ -58,21 +49,11 @@ impl<D: Disk> Log<D> {
             let header = batch::verify(&bytes[at..])
                 .map_err(|error| LogError::BadBatch { position, error })?;
             if header.base_offset != next {
-                return Err(LogError::NotNext {
-                    expected: next,
-                    found: header.base_offset,
-                });
+                return Err(LogError::NotNext { expected: next, found: header.base_offset });
             }
             let found = check_epoch(header.leader_epoch, epoch)?;
-            let shape = BatchShape {
-                base: next,
-                next: header.next_offset(),
-                epoch: found,
-            };
-            placed.push(Placed {
-                shape,
-                bytes: header.bytes as usize,
-            });
+            let shape = BatchShape { base: next, next: header.next_offset(), epoch: found };
+            placed.push(Placed { shape, bytes: header.bytes as usize });
             at += header.bytes as usize;
             (next, epoch) = (shape.next, Some(found));
         }
@@ -109,11 +90,7 @@ impl<D: Disk> Log<D> {
 
     /// Epoch of the last record, if there is one.
     fn last_epoch(&self) -> Option<Epoch> {
-        self.epochs
-            .iter()
-            .rev()
-            .find(|entry| entry.start < self.leo)
-            .map(|entry| entry.epoch)
+        self.epochs.iter().rev().find(|entry| entry.start < self.leo).map(|entry| entry.epoch)
     }
 
     fn write(&mut self, bytes: &[u8], placed: &[Placed]) -> Result<Offset, LogError> {
@@ -132,13 +109,7 @@ impl<D: Disk> Log<D> {
         }
         let mut epochs = self.epochs.clone();
         for Placed { shape, .. } in placed {
-            assign(
-                &mut epochs,
-                EpochStart {
-                    epoch: shape.epoch,
-                    start: shape.base,
-                },
-            );
+            assign(&mut epochs, EpochStart { epoch: shape.epoch, start: shape.base });
         }
         self.store_epochs(&epochs)
     }
@@ -204,16 +175,10 @@ impl<D: Disk> Log<D> {
 
 /// Adds an entry by the rule of section 15; false if it changes nothing.
 pub(super) fn assign(epochs: &mut Vec<EpochStart>, new: EpochStart) -> bool {
-    if epochs
-        .last()
-        .is_some_and(|last| last.epoch == new.epoch && new.start >= last.start)
-    {
+    if epochs.last().is_some_and(|last| last.epoch == new.epoch && new.start >= last.start) {
         return false;
     }
-    while epochs
-        .last()
-        .is_some_and(|last| last.epoch >= new.epoch || last.start >= new.start)
-    {
+    while epochs.last().is_some_and(|last| last.epoch >= new.epoch || last.start >= new.start) {
         epochs.pop();
     }
     epochs.push(new);
@@ -237,10 +202,7 @@ fn check_produced(bytes: &[u8], base: Offset) -> Result<BatchHeader, BatchError>
     }
     if u64::from(records) != u64::from(last_delta) + 1 {
         let offsets = i64::from(last_delta) + 1;
-        return Err(BatchError::Count {
-            records: records as i32,
-            offsets,
-        });
+        return Err(BatchError::Count { records: records as i32, offsets });
     }
     if base.0 + u64::from(records) > i64::MAX as u64 {
         let (base, last_delta) = (base.0 as i64, last_delta as i32);

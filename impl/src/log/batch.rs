@@ -184,17 +184,11 @@ pub fn verify(bytes: &[u8]) -> Result<BatchHeader, BatchError> {
     let header = BatchHeader::decode(bytes)?;
     let have = bytes.len() as u64;
     if have < header.bytes {
-        return Err(BatchError::Short {
-            have,
-            need: header.bytes,
-        });
+        return Err(BatchError::Short { have, need: header.bytes });
     }
     let computed = checksum(&bytes[CRC_END..header.bytes as usize]);
     if computed != header.crc {
-        return Err(BatchError::Crc {
-            stored: header.crc,
-            computed,
-        });
+        return Err(BatchError::Crc { stored: header.crc, computed });
     }
     Ok(header)
 }

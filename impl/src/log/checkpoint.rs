@@ -25,12 +25,7 @@ pub(super) fn read<D: Disk, T>(
     let file = disk.path(name).display().to_string();
     // A file ends with a line end; what follows it is not a line of its own.
     let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-    let mut lines = Lines {
-        file,
-        rest: text.split(|b| *b == b'\n'),
-        line: 0,
-        remedy,
-    };
+    let mut lines = Lines { file, rest: text.split(|b| *b == b'\n'), line: 0, remedy };
     lines.next("version 0", |words| matches!(words, ["0"]).then_some(()))?;
     let count: u64 = lines.next("a count of lines", |words| match words {
         [count] => plain(count),
@@ -81,9 +76,7 @@ impl<'a> Lines<'a> {
 
     fn take(&mut self, expected: &'static str) -> Result<&'a [u8], LogError> {
         self.line += 1;
-        self.rest
-            .next()
-            .ok_or_else(|| self.failed(expected, "the end of the file".to_owned()))
+        self.rest.next().ok_or_else(|| self.failed(expected, "the end of the file".to_owned()))
     }
 
     fn words(&self, line: &'a [u8], expected: &'static str) -> Result<Vec<&'a str>, LogError> {
@@ -99,12 +92,6 @@ impl<'a> Lines<'a> {
 
     fn failed(&self, expected: &'static str, found: String) -> LogError {
         let (file, line, remedy) = (self.file.clone(), self.line, self.remedy);
-        LogError::CorruptText {
-            file,
-            line,
-            expected,
-            found,
-            remedy,
-        }
+        LogError::CorruptText { file, line, expected, found, remedy }
     }
 }

@@ -30,10 +30,7 @@ pub fn read<D: Disk>(disk: &D) -> Result<Vec<EpochStart>, LogError> {
             _ => None,
         };
         let (epoch, start) = entry.ok_or("an epoch and an offset")?;
-        let entry = EpochStart {
-            epoch: Epoch(epoch),
-            start: Offset(start),
-        };
+        let entry = EpochStart { epoch: Epoch(epoch), start: Offset(start) };
         if last.is_some_and(|last| entry.epoch <= last.epoch || entry.start <= last.start) {
             return Err("an epoch and an offset greater than in the line before");
         }
@@ -44,9 +41,6 @@ pub fn read<D: Disk>(disk: &D) -> Result<Vec<EpochStart>, LogError> {
 
 /// Writes the file, durably and all or nothing (B23).
 pub fn write<D: Disk>(disk: &mut D, entries: &[EpochStart]) -> Result<(), LogError> {
-    let lines: Vec<_> = entries
-        .iter()
-        .map(|e| format!("{} {}", e.epoch, e.start))
-        .collect();
+    let lines: Vec<_> = entries.iter().map(|e| format!("{} {}", e.epoch, e.start)).collect();
     checkpoint::write(disk, EPOCHS_FILE, &lines)
 }

@@ -25,9 +25,9 @@ pub fn read<D: Disk>(disk: &D, name: &str) -> Result<Offsets, LogError> {
     let mut offsets = Offsets::new();
     checkpoint::read(disk, name, REMEDY, |words| {
         let entry = match words {
-            [topic, partition, offset] if !topic.is_empty() => plain(partition)
-                .zip(plain(offset))
-                .map(|rest| (*topic, rest)),
+            [topic, partition, offset] if !topic.is_empty() => {
+                plain(partition).zip(plain(offset)).map(|rest| (*topic, rest))
+            }
             _ => None,
         };
         let (topic, (partition, offset)) = entry.ok_or("a topic, a partition and an offset")?;

@@ -9,11 +9,7 @@ impl<D: Disk> Log<D> {
     /// below `offset`.
     pub fn bytes_below(&self, offset: Offset) -> Result<Vec<(String, u64)>, LogError> {
         let each = |(number, segment): (usize, &super::Segment)| {
-            let bytes = if segment.base >= offset {
-                0
-            } else {
-                self.boundary(number, offset)?.0
-            };
+            let bytes = if segment.base >= offset { 0 } else { self.boundary(number, offset)?.0 };
             Ok((String::from(&*segment.log_name), bytes))
         };
         self.segments.iter().enumerate().map(each).collect()
@@ -48,10 +44,7 @@ impl Log<MemDisk> {
             let file = self.disk.unflushed(&segment.log_name);
             let named = file.filter(|file| file.entry == EntryChange::None);
             let durable = named.map_or(0, |file| file.durable);
-            let next = self
-                .segments
-                .get(number + 1)
-                .map_or(self.leo, |next| next.base);
+            let next = self.segments.get(number + 1).map_or(self.leo, |next| next.base);
             for batch in self.batches(segment.base, next)? {
                 // The batch ends where the next one begins.
                 if self.boundary(number, batch.next)?.0 > durable {

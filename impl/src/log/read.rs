@@ -80,11 +80,7 @@ impl<D: Disk> Log<D> {
     ) -> Result<(), LogError> {
         let (start, leo) = (self.start(), self.leo);
         if from < start || from > leo {
-            return Err(LogError::OutOfRange {
-                offset: from,
-                start,
-                leo,
-            });
+            return Err(LogError::OutOfRange { offset: from, start, leo });
         }
         let upto = upto.min(leo);
         if from >= upto {
@@ -111,9 +107,7 @@ impl<D: Disk> Log<D> {
 
     /// Number of the segment that holds `offset`, or would.
     pub(super) fn segment_of(&self, offset: Offset) -> usize {
-        self.segments
-            .partition_point(|segment| segment.base <= offset)
-            .saturating_sub(1)
+        self.segments.partition_point(|segment| segment.base <= offset).saturating_sub(1)
     }
 
     /// Where the first batch that reaches beyond `offset` begins in this segment, and its base;
@@ -123,10 +117,7 @@ impl<D: Disk> Log<D> {
         segment: usize,
         offset: Offset,
     ) -> Result<(u64, Offset), LogError> {
-        let end = self
-            .segments
-            .get(segment + 1)
-            .map_or(self.leo, |next| next.base);
+        let end = self.segments.get(segment + 1).map_or(self.leo, |next| next.base);
         let segment = &self.segments[segment];
         let mut walk = Walk::new(&self.disk, &segment.log_name, segment.bytes);
         let mut pos = first_byte(&mut walk, segment, offset)?;
@@ -147,11 +138,7 @@ impl<D: Disk> Log<D> {
         pos: u64,
     ) -> Result<BatchHeader, LogError> {
         walk.header(pos)?.map_err(|error| {
-            segment.corrupt(
-                &self.disk,
-                pos,
-                ("a batch header".to_owned(), error.to_string()),
-            )
+            segment.corrupt(&self.disk, pos, ("a batch header".to_owned(), error.to_string()))
         })
     }
 }
@@ -167,8 +154,7 @@ fn first_byte<D: Disk>(
         return Ok(0);
     };
     let (position, next) = (u64::from(entry.position), u64::from(entry.last) + 1);
-    let fits = walk
-        .header(position)?
-        .is_ok_and(|header| header.next_offset().0 == segment.base.0 + next);
+    let fits =
+        walk.header(position)?.is_ok_and(|header| header.next_offset().0 == segment.base.0 + next);
     Ok(if fits { position } else { 0 })
 }

@@ -62,22 +62,13 @@ impl<D: Disk> Log<D> {
         if let Some(intent) = finished {
             resume(&mut disk, intent)?;
         }
-        let Files {
-            mut segments,
-            left_over,
-        } = find(&mut disk)?;
+        let Files { mut segments, left_over } = find(&mut disk)?;
         let stored = epochs_file::read(&disk)?;
-        let mut trail = EpochTrail {
-            stored: &stored,
-            seen: Vec::new(),
-        };
+        let mut trail = EpochTrail { stored: &stored, seen: Vec::new() };
         let scans = check(&disk, &segments, &config, &mut trail)?;
         let seen = trail.seen;
 
-        let mut recovery = Recovery {
-            finished,
-            ..Recovery::default()
-        };
+        let mut recovery = Recovery { finished, ..Recovery::default() };
         recovery.removed = remove_left_over(&mut disk, left_over)?;
         let leo = repair(&mut disk, &mut segments, scans, &mut recovery)?;
         let flushed = match (&recovery.cut, segments.last()) {
@@ -85,15 +76,7 @@ impl<D: Disk> Log<D> {
             _ => leo,
         };
         let health = Health::Sound;
-        let mut log = Self {
-            disk,
-            config,
-            segments,
-            leo,
-            flushed,
-            epochs: stored,
-            health,
-        };
+        let mut log = Self { disk, config, segments, leo, flushed, epochs: stored, health };
         log.repair_epochs(&seen, &mut recovery)?;
         if let Some(Intent::To(offset)) = finished {
             log.truncate_to(offset)?;
@@ -115,12 +98,7 @@ impl<D: Disk> Log<D> {
             return self.store_epochs(seen);
         }
         let (start, leo) = (self.start(), self.leo);
-        let mut kept: Vec<_> = self
-            .epochs
-            .iter()
-            .copied()
-            .filter(|e| e.start < leo)
-            .collect();
+        let mut kept: Vec<_> = self.epochs.iter().copied().filter(|e| e.start < leo).collect();
         let below = kept.partition_point(|entry| entry.start <= start);
         if let Some(covering) = below.checked_sub(1) {
             kept.drain(..covering);
@@ -137,10 +115,7 @@ impl<D: Disk> Log<D> {
 
 /// Finishes the part of a truncation that concerns whole segments.
 fn resume<D: Disk>(disk: &mut D, intent: Intent) -> Result<(), LogError> {
-    let Files {
-        segments,
-        left_over,
-    } = find(disk)?;
+    let Files { segments, left_over } = find(disk)?;
     remove_left_over(disk, left_over)?;
     match intent {
         Intent::To(offset) => remove_all(disk, segments.iter().filter(|s| s.base > offset)),
@@ -170,10 +145,7 @@ fn find<D: Disk>(disk: &mut D) -> Result<Files, LogError> {
         segment.bytes = disk.open(&segment.log_name)?;
         segments.push(segment);
     }
-    Ok(Files {
-        segments,
-        left_over,
-    })
+    Ok(Files { segments, left_over })
 }
 
 fn remove_left_over<D: Disk>(disk: &mut D, names: Vec<String>) -> Result<Vec<String>, LogError> {

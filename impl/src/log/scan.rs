@@ -55,10 +55,7 @@ impl EpochTrail<'_> {
             Some(epoch) => format!("leader epoch {epoch}"),
             None => format!("a leader epoch of {} or later", show(last)),
         };
-        Some(Defect {
-            expected,
-            found: format!("leader epoch {}", show(found)),
-        })
+        Some(Defect { expected, found: format!("leader epoch {}", show(found)) })
     }
 }
 
@@ -80,18 +77,13 @@ pub(super) fn full<D: Disk>(
             Err(error) => {
                 let text = error.to_string();
                 let (expected, found) = text.split_once(", found ").unwrap_or((&text, "less"));
-                Err(Defect {
-                    expected: expected.to_owned(),
-                    found: found.to_owned(),
-                })
+                Err(Defect { expected: expected.to_owned(), found: found.to_owned() })
             }
         };
         match found {
             Ok(header) => {
                 next = header.next_offset();
-                built
-                    .index
-                    .extend(built.entry_for(built.bytes, next, every));
+                built.index.extend(built.entry_for(built.bytes, next, every));
                 built.bytes += header.bytes;
             }
             Err(bad) => {
@@ -100,21 +92,13 @@ pub(super) fn full<D: Disk>(
             }
         }
     }
-    Ok(Scan {
-        next,
-        bytes: built.bytes,
-        index: built.index,
-        defect,
-    })
+    Ok(Scan { next, bytes: built.bytes, index: built.index, defect })
 }
 
 fn check(header: &BatchHeader, next: Offset, epochs: &mut EpochTrail<'_>) -> Option<Defect> {
     if header.base_offset != next {
         let expected = format!("a batch at offset {next}");
-        return Some(Defect {
-            expected,
-            found: format!("offset {}", header.base_offset),
-        });
+        return Some(Defect { expected, found: format!("offset {}", header.base_offset) });
     }
     epochs.check(next, header.leader_epoch)
 }
@@ -126,9 +110,7 @@ pub(super) fn quick<D: Disk>(disk: &D, segment: &Segment) -> Result<Option<Scan>
         return Ok(None);
     };
     let mut walk = Walk::new(disk, &segment.log_name, segment.bytes);
-    let mut expected = index
-        .last()
-        .map(|entry| segment.base.0 + u64::from(entry.last) + 1);
+    let mut expected = index.last().map(|entry| segment.base.0 + u64::from(entry.last) + 1);
     let mut bytes = index.last().map_or(0, |entry| u64::from(entry.position));
     let mut next = if bytes == 0 { Some(segment.base) } else { None };
     while bytes < segment.bytes {
@@ -136,21 +118,14 @@ pub(super) fn quick<D: Disk>(disk: &D, segment: &Segment) -> Result<Option<Scan>
             return Ok(None);
         };
         let fits = next.is_none_or(|next| next == header.base_offset);
-        let indexed = expected
-            .take()
-            .is_none_or(|end| end == header.next_offset().0);
+        let indexed = expected.take().is_none_or(|end| end == header.next_offset().0);
         if !fits || !indexed {
             return Ok(None);
         }
         next = Some(header.next_offset());
         bytes += header.bytes;
     }
-    Ok(next.map(|next| Scan {
-        next,
-        bytes,
-        index,
-        defect: None,
-    }))
+    Ok(next.map(|next| Scan { next, bytes, index, defect: None }))
 }
 
 /// Looks for a good batch after a bad one at `bad`, which should hold offset `expected`: then the

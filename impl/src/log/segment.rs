@@ -40,10 +40,7 @@ impl IndexEntry {
 
     fn decode(bytes: [u8; ENTRY_BYTES]) -> Self {
         let both = u64::from_be_bytes(bytes);
-        Self {
-            last: (both >> 32) as u32,
-            position: both as u32,
-        }
+        Self { last: (both >> 32) as u32, position: both as u32 }
     }
 }
 
@@ -52,13 +49,7 @@ impl Segment {
     pub(super) fn at(base: Offset) -> Self {
         let log_name = file_name(base, LOG_SUFFIX).into();
         let index_name = file_name(base, INDEX_SUFFIX).into();
-        Self {
-            base,
-            bytes: 0,
-            index: Vec::new(),
-            log_name,
-            index_name,
-        }
+        Self { base, bytes: 0, index: Vec::new(), log_name, index_name }
     }
 
     /// Makes the two empty files. Their names are durable after the next flush of the directory.
@@ -81,19 +72,13 @@ impl Segment {
     /// The entry of a batch at or before the one that holds `offset`; `None`: begin at byte 0.
     pub(super) fn floor(&self, offset: Offset) -> Option<IndexEntry> {
         let relative = offset.0.saturating_sub(self.base.0);
-        let above = self
-            .index
-            .partition_point(|entry| u64::from(entry.last) <= relative);
+        let above = self.index.partition_point(|entry| u64::from(entry.last) <= relative);
         Some(self.index[above.checked_sub(1)?])
     }
 
     /// The entry that a batch at `position` gets, if it is its turn.
     pub(super) fn entry_for(&self, position: u64, next: Offset, every: u32) -> Option<IndexEntry> {
-        let since = position
-            - self
-                .index
-                .last()
-                .map_or(0, |entry| u64::from(entry.position));
+        let since = position - self.index.last().map_or(0, |entry| u64::from(entry.position));
         let last = u32::try_from(next.0 - self.base.0 - 1).ok()?;
         let position = u32::try_from(position).ok()?;
         (since > u64::from(every)).then_some(IndexEntry { last, position })
@@ -108,14 +93,9 @@ impl Segment {
             return Ok(None);
         };
         let (entries, rest) = bytes.as_chunks::<ENTRY_BYTES>();
-        let entries: Vec<_> = entries
-            .iter()
-            .map(|bytes| IndexEntry::decode(*bytes))
-            .collect();
+        let entries: Vec<_> = entries.iter().map(|bytes| IndexEntry::decode(*bytes)).collect();
         let grows = entries.is_sorted_by(|a, b| a.last < b.last && a.position < b.position);
-        let inside = entries
-            .last()
-            .is_none_or(|entry| u64::from(entry.position) < self.bytes);
+        let inside = entries.last().is_none_or(|entry| u64::from(entry.position) < self.bytes);
         Ok((rest.is_empty() && grows && inside).then_some(entries))
     }
 
@@ -127,13 +107,7 @@ impl Segment {
         (expected, found): (String, String),
     ) -> LogError {
         let file = disk.path(&self.log_name).display().to_string();
-        LogError::Corrupt {
-            file,
-            position,
-            expected,
-            found,
-            remedy: RESTORE,
-        }
+        LogError::Corrupt { file, position, expected, found, remedy: RESTORE }
     }
 }
 
@@ -172,23 +146,11 @@ mod tests {
             assert_eq!(base_of_index(&segment.index_name), Some(Offset(base)));
             assert_eq!(base_of_log(&segment.index_name), None);
         }
-        assert_eq!(
-            &*Segment::at(Offset(42)).log_name,
-            "00000000000000000042.log"
-        );
-        for name in [
-            "42.log",
-            "+0000000000000000042.log",
-            "00000000000000000042.log.tmp",
-            ".log",
-        ] {
+        assert_eq!(&*Segment::at(Offset(42)).log_name, "00000000000000000042.log");
+        for name in ["42.log", "+0000000000000000042.log", "00000000000000000042.log.tmp", ".log"] {
             assert_eq!(base_of_log(name), None, "{name}");
         }
-        assert_eq!(
-            base_of_log("18446744073709551615.log"),
-            None,
-            "more than 63 bits"
-        );
+        assert_eq!(base_of_log("18446744073709551615.log"), None, "more than 63 bits");
     }
 
     #[test]
@@ -198,24 +160,14 @@ mod tests {
             .map(|(last, position)| IndexEntry { last, position })
             .to_vec();
         for offset in 95..120_u64 {
-            let dumb = segment
-                .index
-                .iter()
-                .filter(|e| u64::from(e.last) + 100 <= offset);
-            assert_eq!(
-                segment.floor(Offset(offset)),
-                dumb.max().copied(),
-                "{offset}"
-            );
+            let dumb = segment.index.iter().filter(|e| u64::from(e.last) + 100 <= offset);
+            assert_eq!(segment.floor(Offset(offset)), dumb.max().copied(), "{offset}");
         }
     }
 
     #[test]
     fn an_entry_is_two_big_endian_numbers() {
-        let entry = IndexEntry {
-            last: 0x0102_0304,
-            position: 0x0506_0708,
-        };
+        let entry = IndexEntry { last: 0x0102_0304, position: 0x0506_0708 };
         assert_eq!(entry.encode(), [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(IndexEntry::decode(entry.encode()), entry);
     }

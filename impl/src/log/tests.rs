@@ -72,11 +72,8 @@ macro_rules! on_both_disks {
 use on_both_disks;
 
 /// Segments that hold two small batches, and an index entry for each batch but the first.
-const SMALL: LogConfig = LogConfig {
-    segment_bytes: 150,
-    index_interval_bytes: 1,
-    recovery_point: Offset(0),
-};
+const SMALL: LogConfig =
+    LogConfig { segment_bytes: 150, index_interval_bytes: 1, recovery_point: Offset(0) };
 
 const FIRST_LOG: &str = "00000000000000000000.log";
 const FIRST_INDEX: &str = "00000000000000000000.index";
@@ -84,10 +81,7 @@ const FIRST_INDEX: &str = "00000000000000000000.index";
 /// A producer's batch with these values.
 fn produced(values: &[u8]) -> Vec<u8> {
     let values: Vec<[u8; 1]> = values.iter().map(|value| [*value]).collect();
-    let record = |value| NewRecord {
-        value: Some(value),
-        ..NewRecord::default()
-    };
+    let record = |value| NewRecord { value: Some(value), ..NewRecord::default() };
     let records: Vec<_> = values.iter().map(|v| record(v.as_slice())).collect();
     build(&records).unwrap()
 }
@@ -106,8 +100,7 @@ fn open<D: Disk>(disk: D, config: LogConfig) -> (Log<D>, Recovery) {
 /// Appends one batch as the leader of `epoch`.
 fn put<D: Disk>(log: &mut Log<D>, epoch: i32, values: &[u8]) -> Offset {
     let base = log.leo();
-    log.append_leader(&produced(values), base, Epoch(epoch))
-        .unwrap()
+    log.append_leader(&produced(values), base, Epoch(epoch)).unwrap()
 }
 
 /// Epoch and value of each record from `from` on.
@@ -124,19 +117,12 @@ fn values<D: Disk>(log: &Log<D>, from: u64) -> Vec<(i32, u8)> {
 }
 
 fn epochs(pairs: &[(i32, u64)]) -> Vec<EpochStart> {
-    let entry = |&(epoch, start)| EpochStart {
-        epoch: Epoch(epoch),
-        start: Offset(start),
-    };
+    let entry = |&(epoch, start)| EpochStart { epoch: Epoch(epoch), start: Offset(start) };
     pairs.iter().map(entry).collect()
 }
 
 fn shape(base: u64, next: u64, epoch: i32) -> BatchShape {
-    BatchShape {
-        base: Offset(base),
-        next: Offset(next),
-        epoch: Epoch(epoch),
-    }
+    BatchShape { base: Offset(base), next: Offset(next), epoch: Epoch(epoch) }
 }
 
 /// Everything on a disk.

@@ -57,9 +57,7 @@ impl<D: Disk> Log<D> {
         let segment = &mut segments[keep];
         disk.truncate(&segment.log_name, position)?;
         disk.sync_file(&segment.log_name)?;
-        let entries = segment
-            .index
-            .partition_point(|entry| u64::from(entry.position) < position);
+        let entries = segment.index.partition_point(|entry| u64::from(entry.position) < position);
         disk.truncate(&segment.index_name, (entries * ENTRY_BYTES) as u64)?;
         segment.index.truncate(entries);
         segment.bytes = position;

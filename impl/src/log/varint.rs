@@ -58,10 +58,7 @@ mod tests {
 
     fn edges() -> impl Iterator<Item = i64> {
         let powers = (0..63).map(|bit| 1_i64 << bit).chain([i64::MAX]);
-        powers
-            .flat_map(|p| [p - 1, p, -p, -p - 1])
-            .chain(-300..300)
-            .chain([i64::MIN])
+        powers.flat_map(|p| [p - 1, p, -p, -p - 1]).chain(-300..300).chain([i64::MIN])
     }
 
     #[test]
@@ -89,11 +86,7 @@ mod tests {
             }
         }
         assert_eq!(take_i64(&mut [0xff; 10].as_slice()), None, "no end");
-        assert_eq!(
-            take_i32(&mut [0xff, 0xff, 0xff, 0xff, 0x10].as_slice()),
-            None,
-            "33 bits"
-        );
+        assert_eq!(take_i32(&mut [0xff, 0xff, 0xff, 0xff, 0x10].as_slice()), None, "33 bits");
         let mut wide = [0xff; 10];
         wide[9] = 0x02;
         assert_eq!(take_i64(&mut wide.as_slice()), None, "65 bits");

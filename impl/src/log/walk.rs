@@ -19,13 +19,7 @@ pub(super) struct Walk<'a, D> {
 
 impl<'a, D: Disk> Walk<'a, D> {
     pub(super) fn new(disk: &'a D, name: &'a str, end: u64) -> Self {
-        Self {
-            disk,
-            name,
-            end,
-            window: Cow::Borrowed(&[]),
-            window_at: 0,
-        }
+        Self { disk, name, end, window: Cow::Borrowed(&[]), window_at: 0 }
     }
 
     /// Exactly `len` bytes at `pos`; the caller keeps within `end`.
@@ -52,10 +46,7 @@ impl<'a, D: Disk> Walk<'a, D> {
             if header.bytes <= have {
                 Ok(header)
             } else {
-                Err(BatchError::Short {
-                    have,
-                    need: header.bytes,
-                })
+                Err(BatchError::Short { have, need: header.bytes })
             }
         }))
     }

@@ -46,11 +46,7 @@ type Proposal = (AlterPartitionRequest, LeaderRecoveryState);
 impl ControllerNode {
     /// The shell around this controller, for the partition it controls.
     pub fn new(controller: Controller, topic_id: TopicId, partition: i32) -> Self {
-        Self {
-            controller,
-            topic_id,
-            partition,
-        }
+        Self { controller, topic_id, partition }
     }
 
     /// The core.
@@ -77,10 +73,7 @@ impl ControllerNode {
         let (header, request) = wire::decode_request(frame).map_err(undecodable)?;
         within_limits(peer, &request)?;
         let wire::Request::AlterPartition(request) = request else {
-            return Err(NodeError::Misplaced {
-                peer,
-                api: header.api,
-            });
+            return Err(NodeError::Misplaced { peer, api: header.api });
         };
         let (ours, mut topics) = self.split(request);
         let mut error = ErrorCode::None;
@@ -88,10 +81,7 @@ impl ControllerNode {
             // Nobody elects uncleanly here, so there is nothing to recover from.
             let answer = match recovery {
                 LeaderRecoveryState::Recovered => {
-                    let input = ControllerInput::AlterPartition {
-                        from,
-                        request: proposal,
-                    };
+                    let input = ControllerInput::AlterPartition { from, request: proposal };
                     self.run(input, out).expect("every proposal is answered")
                 }
                 LeaderRecoveryState::Recovering => {
@@ -159,19 +149,13 @@ impl ControllerNode {
                         broker_epoch: request.broker_epoch,
                         leader_epoch: part.leader_epoch,
                         partition_epoch: part.partition_epoch,
-                        isr: members
-                            .map(|part| (part.broker_id, part.broker_epoch))
-                            .collect(),
+                        isr: members.map(|part| (part.broker_id, part.broker_epoch)).collect(),
                     };
                     ours = Some((proposal, part.leader_recovery_state));
                     continue;
                 };
                 let refused = AlterPartitionAnswer::Refused(error);
-                add(
-                    &mut others,
-                    topic.topic_id,
-                    altered(part.partition, refused),
-                );
+                add(&mut others, topic.topic_id, altered(part.partition, refused));
             }
         }
         (ours, others)
@@ -189,18 +173,15 @@ fn altered(partition: i32, answer: AlterPartitionAnswer) -> wire::AlteredPartiti
         partition_epoch: PartitionEpoch(0),
     };
     match answer {
-        AlterPartitionAnswer::Accepted {
-            leader,
-            leader_epoch,
-            partition_epoch,
-            isr,
-        } => wire::AlteredPartition {
-            leader_id: leader,
-            leader_epoch: Some(leader_epoch),
-            isr: isr.into_iter().collect(),
-            partition_epoch,
-            ..nothing(ErrorCode::None)
-        },
+        AlterPartitionAnswer::Accepted { leader, leader_epoch, partition_epoch, isr } => {
+            wire::AlteredPartition {
+                leader_id: leader,
+                leader_epoch: Some(leader_epoch),
+                isr: isr.into_iter().collect(),
+                partition_epoch,
+                ..nothing(ErrorCode::None)
+            }
+        }
         AlterPartitionAnswer::Refused(error) => nothing(error),
         AlterPartitionAnswer::Lost => unreachable!("the controller answers"),
     }
@@ -209,20 +190,13 @@ fn altered(partition: i32, answer: AlterPartitionAnswer) -> wire::AlteredPartiti
 fn add(topics: &mut Vec<wire::AlteredTopic>, topic_id: TopicId, part: wire::AlteredPartition) {
     match topics.iter_mut().find(|topic| topic.topic_id == topic_id) {
         Some(topic) => topic.partitions.push(part),
-        None => topics.push(wire::AlteredTopic {
-            topic_id,
-            partitions: vec![part],
-        }),
+        None => topics.push(wire::AlteredTopic { topic_id, partitions: vec![part] }),
     }
 }
 
 fn answer_frame(id: CorrelationId, error: ErrorCode, topics: Vec<wire::AlteredTopic>) -> Vec<u8> {
     let mut frame = Vec::with_capacity(64);
-    let response = wire::AlterPartitionResponse {
-        throttle_time_ms: 0,
-        error,
-        topics,
-    };
+    let response = wire::AlterPartitionResponse { throttle_time_ms: 0, error, topics };
     wire::encode_response(&mut frame, id, &response);
     frame
 }

@@ -44,9 +44,7 @@ impl<D: Disk> Node<D> {
     pub(super) fn step(&mut self, input: Input, in_hand: InHand<'_>, out: &mut Vec<Outgoing>) {
         let mut effects = std::mem::take(&mut self.effects);
         self.replica.step(input, &mut effects);
-        let done = effects
-            .drain(..)
-            .try_for_each(|effect| self.execute(effect, in_hand, out));
+        let done = effects.drain(..).try_for_each(|effect| self.execute(effect, in_hand, out));
         self.effects = effects;
         match done {
             Ok(()) => self.assert_log_is_the_cores(),
@@ -72,11 +70,7 @@ impl<D: Disk> Node<D> {
         out: &mut Vec<Outgoing>,
     ) -> Result<(), Failure> {
         match effect {
-            Effect::Append {
-                request: _,
-                base,
-                epoch,
-            } => self.append(base, epoch, in_hand)?,
+            Effect::Append { request: _, base, epoch } => self.append(base, epoch, in_hand)?,
             Effect::AppendReplicated { batches } => self.append_replicated(&batches, in_hand)?,
             Effect::Truncate { to } => self.truncate(to)?,
             Effect::TruncateFully { start_at } => {
@@ -86,8 +80,7 @@ impl<D: Disk> Node<D> {
             Effect::AdvanceLogStart { to: _ } => {}
             Effect::StoreEpochs { entries, when: _ } => {
                 let start = |&(epoch, start)| EpochStart { epoch, start };
-                self.log
-                    .store_epochs(&entries.iter().map(start).collect::<Vec<_>>())?;
+                self.log.store_epochs(&entries.iter().map(start).collect::<Vec<_>>())?;
             }
             Effect::SendFetch { to, fetch } => {
                 let id = self.links.send(Sent::Fetch { to, request: fetch });
@@ -99,35 +92,14 @@ impl<D: Disk> Node<D> {
                 let frame = frames::alter_partition(&self.config, id, &proposal);
                 out.push(Outgoing::request(Peer::Controller, frame));
             }
-            Effect::AnswerFetch {
-                request,
-                error,
-                hw,
-                log_start,
-                diverging,
-                read,
-            } => {
-                let fetched = Fetched {
-                    error,
-                    hw,
-                    log_start,
-                    diverging,
-                    records: &[],
-                };
+            Effect::AnswerFetch { request, error, hw, log_start, diverging, read } => {
+                let fetched = Fetched { error, hw, log_start, diverging, records: &[] };
                 self.answer_fetch(request, &Answer { fetched, read }, out);
             }
-            Effect::AnswerProduce {
-                request,
-                error,
-                base_offset,
-            } => {
+            Effect::AnswerProduce { request, error, base_offset } => {
                 self.answer_produce(request, error, base_offset, out);
             }
-            Effect::AnswerEndOffset {
-                request,
-                error,
-                end,
-            } => {
+            Effect::AnswerEndOffset { request, error, end } => {
                 self.answer_end_offset(request, (error, end), out);
             }
         }
@@ -151,8 +123,7 @@ impl<D: Disk> Node<D> {
             unreachable!("the core replicates in the step of the fetch answer")
         };
         let named = records::bytes_of(batches, placed, bytes);
-        self.log
-            .append_follower(named.expect("the core names batches it was shown"))?;
+        self.log.append_follower(named.expect("the core names batches it was shown"))?;
         Ok(())
     }
 
@@ -163,9 +134,7 @@ impl<D: Disk> Node<D> {
         if leo == to {
             return Ok(());
         }
-        Err(Failure(format!(
-            "asked to truncate to {to}, within a batch; the log ends at {leo}"
-        )))
+        Err(Failure(format!("asked to truncate to {to}, within a batch; the log ends at {leo}")))
     }
 
     fn answer_fetch(&mut self, request: RequestId, answer: &Answer, out: &mut Vec<Outgoing>) {
@@ -175,18 +144,13 @@ impl<D: Disk> Node<D> {
         let Question::Fetch { max_bytes, others } = asked.question else {
             return;
         };
-        let read = answer
-            .read
-            .map(|read| self.log.read(read.from, read.upto, max_bytes));
+        let read = answer.read.map(|read| self.log.read(read.from, read.upto, max_bytes));
         let ours = match &read {
             Some(Err(failed)) => {
                 self.failure.get_or_insert_with(|| failed.to_string());
                 Fetched::refused(ErrorCode::KafkaStorageError)
             }
-            Some(Ok(records)) => Fetched {
-                records,
-                ..answer.fetched
-            },
+            Some(Ok(records)) => Fetched { records, ..answer.fetched },
             None => answer.fetched,
         };
         let (id, whole) = (asked.correlation_id, ErrorCode::None);
@@ -221,11 +185,7 @@ impl<D: Disk> Node<D> {
         let Some(asked) = self.links.asked.remove(&request) else {
             return;
         };
-        let Asked {
-            from,
-            correlation_id,
-            question,
-        } = asked;
+        let Asked { from, correlation_id, question } = asked;
         let Question::Produce { acks, others } = question else {
             return;
         };
@@ -234,11 +194,7 @@ impl<D: Disk> Node<D> {
             return;
         }
         let log_start = base_offset.map(|_| self.replica.log().start);
-        let ours = Some(Produced {
-            error,
-            base_offset,
-            log_start,
-        });
+        let ours = Some(Produced { error, base_offset, log_start });
         let frame = frames::produced(&self.config, correlation_id, ours, &others);
         out.push(Outgoing::response(from, frame));
     }

@@ -47,10 +47,7 @@ pub enum NodeError {
         api: Api,
     },
     /// A request names more partitions than a node of one partition answers for.
-    #[error(
-        "request from {peer}: {count} partitions, at most {} are answered",
-        MAX_PARTITIONS
-    )]
+    #[error("request from {peer}: {count} partitions, at most {} are answered", MAX_PARTITIONS)]
     TooMany {
         /// The sender.
         peer: Peer,

@@ -21,13 +21,7 @@ pub(super) struct Fetched<'a> {
 
 impl Fetched<'_> {
     pub fn refused(error: ErrorCode) -> Self {
-        Self {
-            error,
-            hw: None,
-            log_start: None,
-            diverging: None,
-            records: &[],
-        }
+        Self { error, hw: None, log_start: None, diverging: None, records: &[] }
     }
 }
 
@@ -60,10 +54,7 @@ pub(super) fn fetch(config: &NodeConfig, id: CorrelationId, fetch: &FetchRequest
         log_start_offset: Some(fetch.log_start),
         partition_max_bytes: max_bytes,
     };
-    let topic = wire::FetchTopic {
-        topic_id: config.topic_id,
-        partitions: vec![partition],
-    };
+    let topic = wire::FetchTopic { topic_id: config.topic_id, partitions: vec![partition] };
     let request = wire::FetchRequest {
         max_wait_ms: FETCH_WAIT_MS,
         min_bytes: 1,
@@ -107,16 +98,9 @@ pub(super) fn fetched(
         .into_iter()
         .map(|(topic, partition, error)| (topic, nothing_fetched(partition, error)));
     let topics = by_topic(ours.into_iter().chain(others)).into_iter();
-    let topics = topics.map(|(topic_id, partitions)| wire::FetchedTopic {
-        topic_id,
-        partitions,
-    });
-    let response = wire::FetchResponse {
-        throttle_time_ms: 0,
-        error,
-        session_id: 0,
-        topics: topics.collect(),
-    };
+    let topics = topics.map(|(topic_id, partitions)| wire::FetchedTopic { topic_id, partitions });
+    let response =
+        wire::FetchResponse { throttle_time_ms: 0, error, session_id: 0, topics: topics.collect() };
     let mut frame = Vec::with_capacity(112);
     wire::encode_response(&mut frame, id, &response);
     frame
@@ -147,13 +131,8 @@ pub(super) fn produced(
     ours: Option<Produced>,
     others: &Others<String>,
 ) -> Vec<u8> {
-    let partition = |partition,
-                     Produced {
-                         error,
-                         base_offset,
-                         log_start,
-                     }| {
-        wire::ProducedPartition {
+    let partition =
+        |partition, Produced { error, base_offset, log_start }| wire::ProducedPartition {
             partition,
             error,
             base_offset,
@@ -161,23 +140,15 @@ pub(super) fn produced(
             log_start_offset: log_start,
             record_errors: Vec::new(),
             error_message: None,
-        }
-    };
+        };
     let ours = ours.map(|ours| (config.topic.as_str(), partition(config.partition, ours)));
     let others = others.iter().map(|(topic, index, error)| {
-        let nothing = Produced {
-            error: *error,
-            base_offset: None,
-            log_start: None,
-        };
+        let nothing = Produced { error: *error, base_offset: None, log_start: None };
         (topic.as_str(), partition(*index, nothing))
     });
     let topics = by_topic(ours.into_iter().chain(others)).into_iter();
     let topics = topics.map(|(name, partitions)| wire::ProducedTopic { name, partitions });
-    let response = wire::ProduceResponse {
-        topics: topics.collect(),
-        throttle_time_ms: 0,
-    };
+    let response = wire::ProduceResponse { topics: topics.collect(), throttle_time_ms: 0 };
     let mut frame = Vec::with_capacity(80);
     wire::encode_response(&mut frame, id, &response);
     frame
@@ -191,32 +162,16 @@ pub(super) fn end_offset(
 ) -> Vec<u8> {
     let ours = ours.map(|(error, end)| {
         let end = end.map(epoch_end);
-        (
-            config.topic.as_str(),
-            wire::EpochEndAnswer {
-                error,
-                partition: config.partition,
-                end,
-            },
-        )
+        (config.topic.as_str(), wire::EpochEndAnswer { error, partition: config.partition, end })
     });
     let others = others.iter().map(|(topic, partition, error)| {
         let (error, partition) = (*error, *partition);
-        (
-            topic.as_str(),
-            wire::EpochEndAnswer {
-                error,
-                partition,
-                end: None,
-            },
-        )
+        (topic.as_str(), wire::EpochEndAnswer { error, partition, end: None })
     });
     let topics = by_topic(ours.into_iter().chain(others)).into_iter();
     let topics = topics.map(|(topic, partitions)| wire::EpochEndTopic { topic, partitions });
-    let response = wire::OffsetForLeaderEpochResponse {
-        throttle_time_ms: 0,
-        topics: topics.collect(),
-    };
+    let response =
+        wire::OffsetForLeaderEpochResponse { throttle_time_ms: 0, topics: topics.collect() };
     let mut frame = Vec::with_capacity(64);
     wire::encode_response(&mut frame, id, &response);
     frame
@@ -228,10 +183,8 @@ pub(super) fn alter_partition(
     proposal: &AlterPartitionRequest,
 ) -> Vec<u8> {
     let members = proposal.isr.iter();
-    let new_isr = members.map(|&(broker_id, broker_epoch)| wire::IsrMember {
-        broker_id,
-        broker_epoch,
-    });
+    let new_isr =
+        members.map(|&(broker_id, broker_epoch)| wire::IsrMember { broker_id, broker_epoch });
     let partition = wire::AlterPartition {
         partition: config.partition,
         leader_epoch: proposal.leader_epoch,
@@ -239,10 +192,7 @@ pub(super) fn alter_partition(
         leader_recovery_state: wire::LeaderRecoveryState::Recovered,
         partition_epoch: proposal.partition_epoch,
     };
-    let topic = wire::AlterTopic {
-        topic_id: config.topic_id,
-        partitions: vec![partition],
-    };
+    let topic = wire::AlterTopic { topic_id: config.topic_id, partitions: vec![partition] };
     let request = wire::AlterPartitionRequest {
         broker_id: proposal.broker,
         broker_epoch: proposal.broker_epoch,

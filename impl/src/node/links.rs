@@ -38,17 +38,9 @@ pub(super) type Others<T> = Vec<(T, i32, ErrorCode)>;
 /// What a request asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Question {
-    Produce {
-        acks: i16,
-        others: Others<String>,
-    },
-    Fetch {
-        max_bytes: u32,
-        others: Others<TopicId>,
-    },
-    EndOffset {
-        others: Others<String>,
-    },
+    Produce { acks: i16, others: Others<String> },
+    Fetch { max_bytes: u32, others: Others<TopicId> },
+    EndOffset { others: Others<String> },
 }
 
 /// A request of a peer that is not answered yet.

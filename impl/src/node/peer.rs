@@ -60,18 +60,10 @@ pub enum Outgoing {
 
 impl Outgoing {
     pub(super) fn request(to: Peer, bytes: Vec<u8>) -> Self {
-        Self::Frame {
-            to,
-            way: Way::Request,
-            bytes,
-        }
+        Self::Frame { to, way: Way::Request, bytes }
     }
 
     pub(super) fn response(to: Peer, bytes: Vec<u8>) -> Self {
-        Self::Frame {
-            to,
-            way: Way::Response,
-            bytes,
-        }
+        Self::Frame { to, way: Way::Response, bytes }
     }
 }

@@ -35,10 +35,7 @@ impl<D: Disk> Node<D> {
             Way::Request => {
                 let (header, request) = wire::decode_request(frame).map_err(undecodable)?;
                 within_limits(from, &request)?;
-                let asker = Asker {
-                    from,
-                    id: header.correlation_id,
-                };
+                let asker = Asker { from, id: header.correlation_id };
                 self.serve(asker, request, now_ms, out);
                 Ok(())
             }
@@ -59,16 +56,8 @@ impl<D: Disk> Node<D> {
     ) -> Result<(), NodeError> {
         let correlation_id = response.correlation_id;
         let undecodable = |error: DecodeError| NodeError::Undecodable { peer, error };
-        match self
-            .links
-            .sent
-            .get(&correlation_id)
-            .filter(|sent| sent.to() == peer)
-        {
-            None => Err(NodeError::Unasked {
-                peer,
-                correlation_id,
-            }),
+        match self.links.sent.get(&correlation_id).filter(|sent| sent.to() == peer) {
+            None => Err(NodeError::Unasked { peer, correlation_id }),
             Some(&Sent::Fetch { to, request }) => {
                 let response = response.body().map_err(undecodable)?;
                 let part = self.fetched_part(peer, correlation_id, response)?;
@@ -80,11 +69,7 @@ impl<D: Disk> Node<D> {
                 let response = response.body().map_err(undecodable)?;
                 let answer = self.altered(peer, correlation_id, response)?;
                 self.links.sent.remove(&correlation_id);
-                let input = Input::AlterPartitionAnswer {
-                    now_ms,
-                    proposal,
-                    answer,
-                };
+                let input = Input::AlterPartitionAnswer { now_ms, proposal, answer };
                 self.step(input, InHand::Nothing, out);
                 Ok(())
             }
@@ -107,11 +92,7 @@ impl<D: Disk> Node<D> {
             (ErrorCode::None, Some(part)) => Ok(part),
             (ErrorCode::None, None) => {
                 let reason = "lacks the partition that was asked for";
-                Err(NodeError::Unanswered {
-                    peer,
-                    correlation_id,
-                    reason,
-                })
+                Err(NodeError::Unanswered { peer, correlation_id, reason })
             }
             (error, _) => Ok(wire::FetchedPartition {
                 partition: self.config.partition,
@@ -141,11 +122,7 @@ impl<D: Disk> Node<D> {
             Ok(placed) => (placed, None),
             Err(damage) => (Vec::new(), Some(damage)),
         };
-        let error = if damage.is_some() {
-            ErrorCode::CorruptMessage
-        } else {
-            part.error
-        };
+        let error = if damage.is_some() { ErrorCode::CorruptMessage } else { part.error };
         let answer = FetchAnswer {
             error,
             hw: part.high_watermark,
@@ -153,26 +130,10 @@ impl<D: Disk> Node<D> {
             diverging: part.diverging_epoch.map(|end| (end.epoch, end.end_offset)),
             batches: placed.iter().map(|batch| batch.shape).collect(),
         };
-        let input = Input::FetchAnswer {
-            now_ms,
-            from,
-            request,
-            answer,
-        };
-        self.step(
-            input,
-            InHand::Fetched {
-                bytes,
-                placed: &placed,
-            },
-            out,
-        );
+        let input = Input::FetchAnswer { now_ms, from, request, answer };
+        self.step(input, InHand::Fetched { bytes, placed: &placed }, out);
         damage.map_or(Ok(()), |(position, error)| {
-            Err(NodeError::CorruptBatch {
-                peer: Peer::Broker(from),
-                position,
-                error,
-            })
+            Err(NodeError::CorruptBatch { peer: Peer::Broker(from), position, error })
         })
     }
 
@@ -191,22 +152,14 @@ impl<D: Disk> Node<D> {
             .filter(|topic| topic.topic_id == self.config.topic_id)
             .flat_map(|topic| topic.partitions);
         let mut parts = parts.filter(|part| part.partition == self.config.partition);
-        let unanswered = |reason| NodeError::Unanswered {
-            peer,
-            correlation_id,
-            reason,
-        };
-        let part = parts
-            .next()
-            .ok_or(unanswered("lacks the partition that was asked for"))?;
+        let unanswered = |reason| NodeError::Unanswered { peer, correlation_id, reason };
+        let part = parts.next().ok_or(unanswered("lacks the partition that was asked for"))?;
         if part.error != ErrorCode::None {
             return Ok(AlterPartitionAnswer::Refused(part.error));
         }
         Ok(AlterPartitionAnswer::Accepted {
             leader: part.leader_id,
-            leader_epoch: part
-                .leader_epoch
-                .ok_or(unanswered("lacks the leader epoch"))?,
+            leader_epoch: part.leader_epoch.ok_or(unanswered("lacks the leader epoch"))?,
             partition_epoch: part.partition_epoch,
             isr: part.isr.into_iter().collect(),
         })

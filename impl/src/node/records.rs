@@ -25,10 +25,7 @@ pub(super) fn produced(bytes: &[u8]) -> Result<BatchHeader, BatchError> {
     }
     let offsets = i64::from(header.last_offset_delta) + 1;
     if i64::from(header.records) != offsets {
-        return Err(BatchError::Count {
-            records: header.records as i32,
-            offsets,
-        });
+        return Err(BatchError::Count { records: header.records as i32, offsets });
     }
     if header.compression() == 0 {
         for record in batch::records(bytes)? {
@@ -51,17 +48,10 @@ pub(super) fn fetched(bytes: &[u8]) -> Result<Vec<Placed>, Damage> {
             Err(error) => return Err((position, error)),
         };
         // Nothing in a leader's log lacks the leader's stamp.
-        let no_stamp = BatchError::Offsets {
-            base: header.base_offset.0 as i64,
-            last_delta: -1,
-        };
+        let no_stamp = BatchError::Offsets { base: header.base_offset.0 as i64, last_delta: -1 };
         let epoch = header.leader_epoch.ok_or((position, no_stamp))?;
         let upto = from + header.bytes as usize;
-        let shape = BatchShape {
-            base: header.base_offset,
-            next: header.next_offset(),
-            epoch,
-        };
+        let shape = BatchShape { base: header.base_offset, next: header.next_offset(), epoch };
         placed.push(Placed { shape, from, upto });
         from = upto;
     }
@@ -74,14 +64,9 @@ pub(super) fn bytes_of<'a>(
     placed: &[Placed],
     bytes: &'a [u8],
 ) -> Option<&'a [u8]> {
-    let first = placed
-        .iter()
-        .position(|batch| Some(&batch.shape) == named.first())?;
+    let first = placed.iter().position(|batch| Some(&batch.shape) == named.first())?;
     let run = placed.get(first..first + named.len())?;
-    let same = run
-        .iter()
-        .zip(named)
-        .all(|(batch, shape)| batch.shape == *shape);
+    let same = run.iter().zip(named).all(|(batch, shape)| batch.shape == *shape);
     let (from, upto) = (run.first()?.from, run.last()?.upto);
     same.then(|| &bytes[from..upto])
 }

@@ -75,10 +75,7 @@ impl<D: Disk> Node<D> {
                 self.serve_end_offset(asker, epochs, out);
             }
             wire::Request::AlterPartition(_) => {
-                out.push(Outgoing::response(
-                    asker.from,
-                    frames::not_controller(asker.id),
-                ));
+                out.push(Outgoing::response(asker.from, frames::not_controller(asker.id)));
             }
         }
     }
@@ -90,12 +87,7 @@ impl<D: Disk> Node<D> {
         now_ms: i64,
         out: &mut Vec<Outgoing>,
     ) {
-        let wire::ProduceRequest {
-            transactional_id,
-            acks,
-            timeout_ms,
-            topics,
-        } = produce;
+        let wire::ProduceRequest { transactional_id, acks, timeout_ms, topics } = produce;
         let parts = topics.into_iter().flat_map(|topic| {
             let parts = topic.partitions.into_iter();
             parts.map(move |part| (topic.name.to_owned(), part.partition, part.records))
@@ -113,28 +105,14 @@ impl<D: Disk> Node<D> {
             Ok(batch) => batch,
             Err(_) if acks == 0 => return out.push(Outgoing::Close { to: from }),
             Err(error) => {
-                let nothing = |error| Produced {
-                    error,
-                    base_offset: None,
-                    log_start: None,
-                };
+                let nothing = |error| Produced { error, base_offset: None, log_start: None };
                 let frame = frames::produced(&self.config, id, error.map(nothing), &others);
                 return out.push(Outgoing::response(from, frame));
             }
         };
         let question = Question::Produce { acks, others };
-        let request = self.links.ask(Asked {
-            from,
-            correlation_id: id,
-            question,
-        });
-        let input = Input::Produce {
-            now_ms,
-            request,
-            acks,
-            records,
-            timeout_ms,
-        };
+        let request = self.links.ask(Asked { from, correlation_id: id, question });
+        let input = Input::Produce { now_ms, request, acks, records, timeout_ms };
         self.step(input, InHand::Produced(bytes), out);
         if acks == 0 {
             self.links.asked.remove(&request);
@@ -152,10 +130,7 @@ impl<D: Disk> Node<D> {
         out: &mut Vec<Outgoing>,
     ) {
         let parts = fetch.topics.iter().flat_map(|topic| {
-            topic
-                .partitions
-                .iter()
-                .map(|part| (topic.topic_id, part.partition, part))
+            topic.partitions.iter().map(|part| (topic.topic_id, part.partition, part))
         });
         let is_ours = |topic: &TopicId, index| {
             *topic == self.config.topic_id && index == self.config.partition
@@ -163,27 +138,16 @@ impl<D: Disk> Node<D> {
         let (ours, others) = split(parts, is_ours, ErrorCode::UnknownTopicId);
         // No fetch session was ever handed out.
         let known_session = fetch.session_id == 0;
-        let whole = if known_session {
-            ErrorCode::None
-        } else {
-            ErrorCode::InvalidRequest
-        };
+        let whole = if known_session { ErrorCode::None } else { ErrorCode::InvalidRequest };
         let Some(part) = ours.filter(|_| known_session) else {
             let others = if known_session { others } else { Vec::new() };
             let frame = frames::fetched(&self.config, id, whole, None, others);
             return out.push(Outgoing::response(from, frame));
         };
-        let max_bytes = fetch
-            .max_bytes
-            .min(part.partition_max_bytes)
-            .clamp(0, MAX_RECORD_BYTES)
-            .unsigned_abs();
+        let max_bytes =
+            fetch.max_bytes.min(part.partition_max_bytes).clamp(0, MAX_RECORD_BYTES).unsigned_abs();
         let question = Question::Fetch { max_bytes, others };
-        let request = self.links.ask(Asked {
-            from,
-            correlation_id: id,
-            question,
-        });
+        let request = self.links.ask(Asked { from, correlation_id: id, question });
         let fetch = FetchRequest {
             replica_id: fetch.replica_state.replica_id,
             broker_epoch: fetch.replica_state.replica_epoch,
@@ -193,15 +157,7 @@ impl<D: Disk> Node<D> {
             log_start: part.log_start_offset.unwrap_or(Offset(0)),
             max_bytes,
         };
-        self.step(
-            Input::Fetch {
-                now_ms,
-                request,
-                fetch,
-            },
-            InHand::Nothing,
-            out,
-        );
+        self.step(Input::Fetch { now_ms, request, fetch }, InHand::Nothing, out);
     }
 
     fn serve_end_offset(
@@ -222,11 +178,7 @@ impl<D: Disk> Node<D> {
             return out.push(Outgoing::response(from, frame));
         };
         let question = Question::EndOffset { others };
-        let request = self.links.ask(Asked {
-            from,
-            correlation_id: id,
-            question,
-        });
+        let request = self.links.ask(Asked { from, correlation_id: id, question });
         let input = Input::EndOffset {
             request,
             current_epoch: part.current_leader_epoch,

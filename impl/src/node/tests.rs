@@ -60,24 +60,17 @@ fn pair() -> ([TestNode; 2], Vec<u8>) {
     leader.metadata(image(1, 0, 0), NOW, &mut Vec::new());
     let mut out = Vec::new();
     follower.metadata(image(1, 0, 0), NOW, &mut out);
-    (
-        [leader, follower],
-        only(out, Peer::Broker(BrokerId(1)), Way::Request),
-    )
+    ([leader, follower], only(out, Peer::Broker(BrokerId(1)), Way::Request))
 }
 
 /// The one frame in `out`, which goes to `to`.
 fn only(out: Vec<Outgoing>, to: Peer, way: Way) -> Vec<u8> {
     match <[Outgoing; 1]>::try_from(out) {
-        Ok(
-            [
-                Outgoing::Frame {
-                    to: receiver,
-                    way: went,
-                    bytes,
-                },
-            ],
-        ) if receiver == to && went == way => bytes,
+        Ok([Outgoing::Frame { to: receiver, way: went, bytes }])
+            if receiver == to && went == way =>
+        {
+            bytes
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -97,32 +90,18 @@ fn exchange([leader, follower]: &mut [TestNode; 2], fetch: &[u8]) -> Vec<u8> {
 }
 
 fn batch(value: &str) -> Vec<u8> {
-    batch::build(&[NewRecord {
-        value: Some(value.as_bytes()),
-        ..NewRecord::default()
-    }])
-    .unwrap()
+    batch::build(&[NewRecord { value: Some(value.as_bytes()), ..NewRecord::default() }]).unwrap()
 }
 
 fn produce_frame(acks: i16, parts: &[(&str, i32, &[u8])]) -> Vec<u8> {
-    let topics = parts
-        .iter()
-        .map(|&(name, partition, records)| wire::ProduceTopic {
-            name,
-            partitions: vec![wire::ProducePartition {
-                partition,
-                records: Some(records),
-            }],
-        });
+    let topics = parts.iter().map(|&(name, partition, records)| wire::ProduceTopic {
+        name,
+        partitions: vec![wire::ProducePartition { partition, records: Some(records) }],
+    });
     let (transactional_id, timeout_ms) = (None, 30_000);
     let topics = topics.collect();
     let mut frame = Vec::new();
-    let request = ProduceRequest {
-        transactional_id,
-        acks,
-        timeout_ms,
-        topics,
-    };
+    let request = ProduceRequest { transactional_id, acks, timeout_ms, topics };
     wire::encode_request(&mut frame, CorrelationId(77), None, &request);
     frame
 }
@@ -140,14 +119,7 @@ fn produced(frame: &[u8]) -> Vec<(String, i32, ErrorCode, Option<Offset>)> {
     let topics = response.topics.iter();
     let parts = topics.flat_map(|topic| topic.partitions.iter().map(move |part| (topic, part)));
     parts
-        .map(|(topic, part)| {
-            (
-                topic.name.to_owned(),
-                part.partition,
-                part.error,
-                part.base_offset,
-            )
-        })
+        .map(|(topic, part)| (topic.name.to_owned(), part.partition, part.error, part.base_offset))
         .collect()
 }
 
@@ -175,10 +147,7 @@ fn each_round_of_frames_ships_one_record_and_commits_the_one_before() {
         match round {
             1 => assert_eq!(out, []),
             // The verdict on the record of the round before.
-            _ => assert_eq!(
-                produced_one(out),
-                (ErrorCode::None, Some(Offset(round - 2)))
-            ),
+            _ => assert_eq!(produced_one(out), (ErrorCode::None, Some(Offset(round - 2)))),
         }
     }
     let [leader, follower] = &pair;
@@ -193,43 +162,22 @@ fn correlation_ids_count_and_match_the_very_request() {
     let (mut pair, first) = pair();
     let second = exchange(&mut pair, &first);
     let id = |frame: &[u8]| wire::decode_request(frame).unwrap().0.correlation_id;
-    assert_eq!(
-        [id(&first), id(&second)],
-        [CorrelationId(0), CorrelationId(1)]
-    );
+    assert_eq!([id(&first), id(&second)], [CorrelationId(0), CorrelationId(1)]);
     let sent: Vec<_> = pair[1].sent().map(|(id, sent)| (id, sent.to())).collect();
     assert_eq!(sent, [(CorrelationId(1), Peer::Broker(BrokerId(1)))]);
     // The answer to the first fetch again, and an answer from somebody else.
-    let answer = receive(
-        &mut pair[0],
-        Peer::Broker(BrokerId(2)),
-        Way::Request,
-        &second,
-    );
+    let answer = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &second);
     let answer = only(answer, Peer::Broker(BrokerId(2)), Way::Response);
     for peer in [Peer::Broker(BrokerId(3)), Peer::Controller, CLIENT] {
         let before = pair[1].clone();
         let mut out = Vec::new();
-        let error = pair[1]
-            .receive(peer, Way::Response, &answer, NOW, &mut out)
-            .unwrap_err();
+        let error = pair[1].receive(peer, Way::Response, &answer, NOW, &mut out).unwrap_err();
         assert!(matches!(error, NodeError::Unasked { peer: from, .. } if from == peer));
         assert_eq!((&pair[1], out), (&before, vec![]));
     }
-    receive(
-        &mut pair[1],
-        Peer::Broker(BrokerId(1)),
-        Way::Response,
-        &answer,
-    );
+    receive(&mut pair[1], Peer::Broker(BrokerId(1)), Way::Response, &answer);
     let mut out = Vec::new();
-    let error = pair[1].receive(
-        Peer::Broker(BrokerId(1)),
-        Way::Response,
-        &answer,
-        NOW,
-        &mut out,
-    );
+    let error = pair[1].receive(Peer::Broker(BrokerId(1)), Way::Response, &answer, NOW, &mut out);
     let text = "response from broker 1: no request with correlation id 1 is waiting";
     assert_eq!(error.unwrap_err().to_string(), text);
 }
@@ -241,13 +189,8 @@ fn frames_that_are_no_message_change_nothing_and_are_named() {
         let mut leader = pair[0].clone();
         let peer = Peer::Broker(BrokerId(2));
         let mut out = Vec::new();
-        let error = leader
-            .receive(peer, Way::Request, &fetch[..end], NOW, &mut out)
-            .unwrap_err();
-        assert!(
-            error.to_string().starts_with("frame from broker 2: "),
-            "{error}"
-        );
+        let error = leader.receive(peer, Way::Request, &fetch[..end], NOW, &mut out).unwrap_err();
+        assert!(error.to_string().starts_with("frame from broker 2: "), "{error}");
         assert_eq!((&leader, out), (&pair[0], vec![]));
     }
 }
@@ -257,27 +200,18 @@ fn an_answer_without_the_partition_asked_for_is_no_answer() {
     let (mut pair, fetch) = pair();
     let request = |topic_id| {
         let (header, request) = wire::decode_request(&fetch).unwrap();
-        let wire::Request::Fetch(mut request) = request else {
-            panic!("{request:?}")
-        };
+        let wire::Request::Fetch(mut request) = request else { panic!("{request:?}") };
         request.topics[0].topic_id = topic_id;
         let mut frame = Vec::new();
         wire::encode_request(&mut frame, header.correlation_id, None, &request);
         frame
     };
     let elsewhere = request(TopicId([8; 16]));
-    let out = receive(
-        &mut pair[0],
-        Peer::Broker(BrokerId(2)),
-        Way::Request,
-        &elsewhere,
-    );
+    let out = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &elsewhere);
     let answer = only(out, Peer::Broker(BrokerId(2)), Way::Response);
     let before = pair[1].clone();
     let peer = Peer::Broker(BrokerId(1));
-    let error = pair[1]
-        .receive(peer, Way::Response, &answer, NOW, &mut Vec::new())
-        .unwrap_err();
+    let error = pair[1].receive(peer, Way::Response, &answer, NOW, &mut Vec::new()).unwrap_err();
     assert!(matches!(error, NodeError::Unanswered { .. }), "{error}");
     assert_eq!(pair[1], before);
 }
@@ -286,27 +220,14 @@ fn an_answer_without_the_partition_asked_for_is_no_answer() {
 fn damaged_records_are_not_appended_and_are_asked_for_again() {
     let (mut pair, fetch) = pair();
     produce(&mut pair[0], 1, "value");
-    let out = receive(
-        &mut pair[0],
-        Peer::Broker(BrokerId(2)),
-        Way::Request,
-        &fetch,
-    );
+    let out = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &fetch);
     let mut answer = only(out, Peer::Broker(BrokerId(2)), Way::Response);
-    let at = answer
-        .windows(5)
-        .position(|bytes| bytes == b"value")
-        .unwrap();
+    let at = answer.windows(5).position(|bytes| bytes == b"value").unwrap();
     answer[at] ^= 1;
     let mut out = Vec::new();
     let peer = Peer::Broker(BrokerId(1));
-    let error = pair[1]
-        .receive(peer, Way::Response, &answer, NOW, &mut out)
-        .unwrap_err();
-    assert!(
-        matches!(error, NodeError::CorruptBatch { position: 0, .. }),
-        "{error}"
-    );
+    let error = pair[1].receive(peer, Way::Response, &answer, NOW, &mut out).unwrap_err();
+    assert!(matches!(error, NodeError::CorruptBatch { position: 0, .. }), "{error}");
     assert_eq!(pair[1].replica().leo(), Offset(0));
     let again = only(out, peer, Way::Request);
     exchange(&mut pair, &again);
@@ -324,10 +245,8 @@ fn a_produce_is_answered_part_by_part() {
     let frame = produce_frame(1, &[("bills", 0, &good), ("orders", 1, &good)]);
     let out = receive(&mut pair[0], CLIENT, Way::Request, &frame);
     let answers = produced(&only(out, CLIENT, Way::Response));
-    let elsewhere = [
-        ("bills".to_owned(), 0, unknown, None),
-        ("orders".to_owned(), 1, unknown, None),
-    ];
+    let elsewhere =
+        [("bills".to_owned(), 0, unknown, None), ("orders".to_owned(), 1, unknown, None)];
     assert_eq!(answers, elsewhere);
     for bad in [&torn[..], &two, &[]] {
         let frame = produce_frame(1, &[("orders", 0, bad)]);
@@ -335,14 +254,8 @@ fn a_produce_is_answered_part_by_part() {
         assert_eq!(produced_one(out), (ErrorCode::CorruptMessage, None));
         assert_eq!(pair[0].log().leo(), Offset(0));
     }
-    let frame = produce_frame(
-        1,
-        &[
-            ("bills", 3, &good),
-            ("orders", 0, &good),
-            ("orders", 0, &good),
-        ],
-    );
+    let frame =
+        produce_frame(1, &[("bills", 3, &good), ("orders", 0, &good), ("orders", 0, &good)]);
     let out = receive(&mut pair[0], CLIENT, Way::Request, &frame);
     let answers = produced(&only(out, CLIENT, Way::Response));
     assert_eq!(
@@ -367,9 +280,7 @@ fn batches_that_are_too_big_or_part_of_a_transaction_are_refused() {
     for (bytes, resealed) in [(big, false), (part, true), (marker, true)] {
         let mut bytes = bytes;
         if resealed {
-            let Err(BatchError::Crc { computed, .. }) = batch::verify(&bytes) else {
-                panic!()
-            };
+            let Err(BatchError::Crc { computed, .. }) = batch::verify(&bytes) else { panic!() };
             bytes[17..21].copy_from_slice(&computed.to_be_bytes());
         }
         batch::verify(&bytes).unwrap();
@@ -387,20 +298,13 @@ fn batches_that_are_too_big_or_part_of_a_transaction_are_refused() {
 fn a_request_for_a_thousand_partitions_is_answered_and_one_for_more_is_refused() {
     let (mut pair, _) = pair();
     let mut parts: Vec<(&str, i32, &[u8])> = (1..=1000).map(|i| ("orders", i, &[][..])).collect();
-    let out = receive(
-        &mut pair[0],
-        CLIENT,
-        Way::Request,
-        &produce_frame(1, &parts),
-    );
+    let out = receive(&mut pair[0], CLIENT, Way::Request, &produce_frame(1, &parts));
     assert_eq!(produced(&only(out, CLIENT, Way::Response)).len(), 1000);
     parts.push(("orders", 1001, &[]));
     let before = pair[0].clone();
     let frame = produce_frame(1, &parts);
     let mut out = Vec::new();
-    let error = pair[0]
-        .receive(CLIENT, Way::Request, &frame, NOW, &mut out)
-        .unwrap_err();
+    let error = pair[0].receive(CLIENT, Way::Request, &frame, NOW, &mut out).unwrap_err();
     let text = "request from client connection 5: 1001 partitions, at most 1000 are answered";
     assert_eq!(error.to_string(), text);
     assert_eq!((&pair[0], out), (&before, vec![]));
@@ -412,10 +316,7 @@ fn acks_0_is_answered_by_nothing_or_by_closing_the_connection() {
     assert_eq!(produce(&mut pair[0], 0, "x"), []);
     assert_eq!(pair[0].log().leo(), Offset(1));
     assert_eq!(pair[0].links.asked.len(), 0);
-    assert_eq!(
-        produce(&mut pair[1], 0, "x"),
-        [Outgoing::Close { to: CLIENT }]
-    );
+    assert_eq!(produce(&mut pair[1], 0, "x"), [Outgoing::Close { to: CLIENT }]);
     let frame = produce_frame(0, &[("orders", 0, &[])]);
     let out = receive(&mut pair[0], CLIENT, Way::Request, &frame);
     assert_eq!(out, [Outgoing::Close { to: CLIENT }]);
@@ -427,12 +328,7 @@ fn a_failed_write_is_answered_with_56_by_every_acks_and_ends_all_serving() {
     for acks in [1, -1] {
         let (mut pair, fetch) = pair();
         produce(&mut pair[0], -1, "waits");
-        let fault = Fault {
-            on: FaultOn::Write,
-            after: 0,
-            tear: 3,
-            then: Then::StaysBroken,
-        };
+        let fault = Fault { on: FaultOn::Write, after: 0, tear: 3, then: Then::StaysBroken };
         pair[0].disk_mut().arm(fault);
         let out = produce(&mut pair[0], acks, "lost");
         // The one that waited and the one that failed.
@@ -442,27 +338,15 @@ fn a_failed_write_is_answered_with_56_by_every_acks_and_ends_all_serving() {
             assert_eq!(answer, (ErrorCode::KafkaStorageError, None));
         }
         assert_eq!(pair[0].replica().role(), &Role::Failed);
-        assert!(
-            pair[0].failure().unwrap().contains("append"),
-            "{:?}",
-            pair[0].failure()
-        );
+        assert!(pair[0].failure().unwrap().contains("append"), "{:?}", pair[0].failure());
         assert_eq!(pair[0].links.asked.len(), 0);
         let out = produce(&mut pair[0], acks, "later");
         assert_eq!(produced_one(out), (ErrorCode::KafkaStorageError, None));
-        let out = receive(
-            &mut pair[0],
-            Peer::Broker(BrokerId(2)),
-            Way::Request,
-            &fetch,
-        );
+        let out = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &fetch);
         let answer = only(out, Peer::Broker(BrokerId(2)), Way::Response);
         let response = wire::decode_response(&answer).unwrap();
         let response: wire::FetchResponse<'_> = response.body().unwrap();
-        assert_eq!(
-            response.topics[0].partitions[0].error,
-            ErrorCode::KafkaStorageError
-        );
+        assert_eq!(response.topics[0].partitions[0].error, ErrorCode::KafkaStorageError);
     }
 }
 
@@ -480,10 +364,7 @@ fn a_start_after_a_crash_takes_the_checkpoint_for_a_hint_and_resumes_no_epoch() 
     let [leader, _] = pair;
     let (reopened, recovery) = Node::open(leader.into_disk(), config(1)).unwrap();
     assert_eq!((recovery.cut, recovery.stale_epochs), (None, vec![]));
-    assert_eq!(
-        (reopened.replica().leo(), reopened.replica().hw()),
-        (Offset(4), Offset(2))
-    );
+    assert_eq!((reopened.replica().leo(), reopened.replica().hw()), (Offset(4), Offset(2)));
     assert_eq!(reopened.replica().role(), &Role::Idle);
     let mut again = reopened.clone();
     again.metadata(image(1, 0, 0), NOW, &mut Vec::new());
@@ -498,17 +379,9 @@ fn a_flush_is_told_to_the_core_and_a_failed_one_ends_all_serving() {
     assert_eq!(pair[0].flush(&mut out).unwrap(), Offset(1));
     assert_eq!((pair[0].replica().log().flushed, out.len()), (Offset(1), 0));
     produce(&mut pair[0], -1, "x");
-    let fault = Fault {
-        on: FaultOn::Sync,
-        after: 0,
-        tear: 0,
-        then: Then::Works,
-    };
+    let fault = Fault { on: FaultOn::Sync, after: 0, tear: 0, then: Then::Works };
     pair[0].disk_mut().arm(fault);
-    assert!(matches!(
-        pair[0].flush(&mut out),
-        Err(NodeError::Storage(_))
-    ));
+    assert!(matches!(pair[0].flush(&mut out), Err(NodeError::Storage(_))));
     assert_eq!(produced_one(out), (ErrorCode::KafkaStorageError, None));
     assert_eq!(pair[0].replica().role(), &Role::Failed);
 }
@@ -540,48 +413,25 @@ fn a_broker_is_no_controller_and_hands_out_no_fetch_session() {
     let (mut pair, fetch) = pair();
     let mut frame = Vec::new();
     let (broker_id, broker_epoch) = (BrokerId(2), BrokerEpoch(12));
-    let request = wire::AlterPartitionRequest {
-        broker_id,
-        broker_epoch,
-        topics: vec![],
-    };
+    let request = wire::AlterPartitionRequest { broker_id, broker_epoch, topics: vec![] };
     wire::encode_request(&mut frame, CorrelationId(4), None, &request);
-    let out = receive(
-        &mut pair[0],
-        Peer::Broker(BrokerId(2)),
-        Way::Request,
-        &frame,
-    );
+    let out = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &frame);
     let answer = only(out, Peer::Broker(BrokerId(2)), Way::Response);
     let response = wire::decode_response(&answer).unwrap();
     let response: wire::AlterPartitionResponse = response.body().unwrap();
     assert_eq!(response.error, ErrorCode::NotController);
 
     let (_, request) = wire::decode_request(&fetch).unwrap();
-    let wire::Request::Fetch(request) = request else {
-        panic!("{request:?}")
-    };
+    let wire::Request::Fetch(request) = request else { panic!("{request:?}") };
     let mut frame = Vec::new();
-    let request = FetchRequest {
-        session_id: 9,
-        session_epoch: 1,
-        ..request
-    };
+    let request = FetchRequest { session_id: 9, session_epoch: 1, ..request };
     wire::encode_request(&mut frame, CorrelationId(5), None, &request);
     let before = pair[0].clone();
-    let out = receive(
-        &mut pair[0],
-        Peer::Broker(BrokerId(2)),
-        Way::Request,
-        &frame,
-    );
+    let out = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &frame);
     let answer = only(out, Peer::Broker(BrokerId(2)), Way::Response);
     let response = wire::decode_response(&answer).unwrap();
     let response: wire::FetchResponse<'_> = response.body().unwrap();
-    assert_eq!(
-        (response.error, response.session_id),
-        (ErrorCode::InvalidRequest, 0)
-    );
+    assert_eq!((response.error, response.session_id), (ErrorCode::InvalidRequest, 0));
     assert_eq!(pair[0], before);
 }
 
@@ -595,14 +445,8 @@ fn a_question_for_the_end_of_an_epoch_is_answered() {
             current_leader_epoch: Some(Epoch(current)),
             leader_epoch: epoch.map(Epoch),
         }];
-        let topics = vec![wire::AskedTopic {
-            topic: "orders",
-            partitions,
-        }];
-        let request = wire::OffsetForLeaderEpochRequest {
-            replica_id: None,
-            topics,
-        };
+        let topics = vec![wire::AskedTopic { topic: "orders", partitions }];
+        let request = wire::OffsetForLeaderEpochRequest { replica_id: None, topics };
         let mut frame = Vec::new();
         wire::encode_request(&mut frame, CorrelationId(1), None, &request);
         let out = receive(&mut pair[0], CLIENT, Way::Request, &frame);
@@ -610,10 +454,7 @@ fn a_question_for_the_end_of_an_epoch_is_answered() {
         let response = wire::decode_response(&answer).unwrap();
         let response: wire::OffsetForLeaderEpochResponse<'_> = response.body().unwrap();
         let part = response.topics[0].partitions[0];
-        (
-            part.error,
-            part.end.map(|end| (end.epoch.0, end.end_offset.0)),
-        )
+        (part.error, part.end.map(|end| (end.epoch.0, end.end_offset.0)))
     };
     assert_eq!(asked(Some(0), 0), (ErrorCode::None, Some((0, 1))));
     assert_eq!(asked(Some(1), 0), (ErrorCode::None, None));

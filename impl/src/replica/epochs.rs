@@ -13,11 +13,7 @@ impl EpochCache {
     /// The cache with these entries, which recovery has put in order.
     pub fn new(entries: Vec<(Epoch, Offset)>) -> Self {
         let cache = Self { entries };
-        assert!(
-            cache.is_ordered(),
-            "epoch cache out of order: {:?}",
-            cache.entries
-        );
+        assert!(cache.is_ordered(), "epoch cache out of order: {:?}", cache.entries);
         cache
     }
 
@@ -45,11 +41,7 @@ impl EpochCache {
         if self.entries.last().is_some_and(known) {
             return CacheChange::Unchanged;
         }
-        while self
-            .entries
-            .pop_if(|last| last.0 >= epoch || last.1 >= start)
-            .is_some()
-        {}
+        while self.entries.pop_if(|last| last.0 >= epoch || last.1 >= start).is_some() {}
         self.entries.push((epoch, start));
         CacheChange::Changed
     }
@@ -103,8 +95,7 @@ impl EpochCache {
         if epoch < Epoch(0) || epoch > newest {
             return None;
         }
-        self.end_offset_for_epoch(epoch, leo)
-            .or(Some((epoch, first_start)))
+        self.end_offset_for_epoch(epoch, leo).or(Some((epoch, first_start)))
     }
 }
 
@@ -119,11 +110,7 @@ pub enum CacheChange {
 
 impl CacheChange {
     fn of(changed: bool) -> Self {
-        if changed {
-            Self::Changed
-        } else {
-            Self::Unchanged
-        }
+        if changed { Self::Changed } else { Self::Unchanged }
     }
 }
 

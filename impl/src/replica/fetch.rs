@@ -17,11 +17,7 @@ pub enum Isolation {
 /// F7: a request with a replica id is a follower's, one without is a consumer's. There is no other
 /// difference on the path of the read.
 pub fn isolation_of(replica_id: Option<BrokerId>) -> Isolation {
-    if replica_id.is_some() {
-        Isolation::LogEnd
-    } else {
-        Isolation::HighWatermark
-    }
+    if replica_id.is_some() { Isolation::LogEnd } else { Isolation::HighWatermark }
 }
 
 /// Whether a fetch is news of its sender's progress.
@@ -82,19 +78,10 @@ impl Replica {
             Isolation::LogEnd => self.log.leo,
             Isolation::HighWatermark => self.log.hw,
         };
-        let read = (readable && fetch.offset < upto).then_some(ReadRange {
-            from: fetch.offset,
-            upto,
-        });
+        let read =
+            (readable && fetch.offset < upto).then_some(ReadRange { from: fetch.offset, upto });
         let (hw, log_start) = (Some(self.log.hw), Some(self.log.start));
-        effects.push(Effect::AnswerFetch {
-            request,
-            error,
-            hw,
-            log_start,
-            diverging,
-            read,
-        });
+        effects.push(Effect::AnswerFetch { request, error, hw, log_start, diverging, read });
     }
 
     /// The checks in their order (KAFKA-13837, KAFKA-14078).
@@ -151,22 +138,11 @@ impl Replica {
         let end = (error == ErrorCode::None)
             .then(|| self.log.epochs.answer_end_offset(epoch, self.log.leo))
             .flatten();
-        effects.push(Effect::AnswerEndOffset {
-            request,
-            error,
-            end,
-        });
+        effects.push(Effect::AnswerEndOffset { request, error, end });
     }
 }
 
 fn refused(request: RequestId, error: ErrorCode) -> Effect {
     let (hw, log_start, diverging, read) = (None, None, None, None);
-    Effect::AnswerFetch {
-        request,
-        error,
-        hw,
-        log_start,
-        diverging,
-        read,
-    }
+    Effect::AnswerFetch { request, error, hw, log_start, diverging, read }
 }

@@ -87,12 +87,7 @@ impl Replica {
     /// Q4: append, then the high watermark, then the log start. The high watermark only rises
     /// here; nothing but a truncation lowers it.
     fn replicate(&mut self, epoch: Epoch, answer: FetchAnswer, effects: &mut Vec<Effect>) {
-        let FetchAnswer {
-            hw,
-            log_start,
-            batches,
-            ..
-        } = answer;
+        let FetchAnswer { hw, log_start, batches, .. } = answer;
         let Some(batches) = self.admit(epoch, batches) else {
             return;
         };
@@ -115,10 +110,7 @@ impl Replica {
     /// One exception (G1): into an empty log whose start lies within a batch, that batch comes
     /// whole.
     fn admit(&self, epoch: Epoch, mut batches: Vec<BatchShape>) -> Option<Vec<BatchShape>> {
-        let upto = batches
-            .iter()
-            .position(|b| b.epoch > epoch)
-            .unwrap_or(batches.len());
+        let upto = batches.iter().position(|b| b.epoch > epoch).unwrap_or(batches.len());
         batches.truncate(upto);
         let (log, empty) = (&self.log, self.log.start == self.log.leo);
         let fits = |first: &BatchShape| {
@@ -127,12 +119,8 @@ impl Replica {
         };
         let rising = |w: &[BatchShape]| w[0].next == w[1].base && w[0].epoch <= w[1].epoch;
         let newest = log.epochs.latest().unwrap_or(Epoch(0));
-        let sound = batches
-            .first()
-            .is_none_or(|first| fits(first) && first.epoch >= newest)
-            && batches
-                .iter()
-                .all(|b| b.base < b.next && b.next.0 <= MAX_OFFSET)
+        let sound = batches.first().is_none_or(|first| fits(first) && first.epoch >= newest)
+            && batches.iter().all(|b| b.base < b.next && b.next.0 <= MAX_OFFSET)
             && batches.windows(2).all(rising);
         sound.then_some(batches)
     }

@@ -80,11 +80,7 @@ impl IsrState {
         let since = |id| Progress::unknown_since(isr.contains(&id).then_some(now_ms));
         let others = followers.into_iter().filter(|&id| id != leader);
         let followers = others.map(|id| (id, since(id))).collect();
-        Self {
-            leader,
-            membership: Membership::Committed { isr },
-            followers,
-        }
+        Self { leader, membership: Membership::Committed { isr }, followers }
     }
 
     /// A newer registration in the same leader epoch (L2, L4): its ISR is the committed one, a
@@ -99,9 +95,7 @@ impl IsrState {
 
     /// Take in a good fetch of a follower (U2, U3). A broker outside the assignment is no follower.
     pub fn observe(&mut self, follower: BrokerId, seen: Observation) -> LeoChange {
-        self.followers
-            .get_mut(&follower)
-            .map_or(LeoChange::Same, |p| p.observe(seen))
+        self.followers.get_mut(&follower).map_or(LeoChange::Same, |p| p.observe(seen))
     }
 
     /// Whether the committed ISR is smaller than it has to be.
@@ -141,9 +135,7 @@ impl IsrState {
             return None;
         };
         let progress = self.followers.get(&follower)?;
-        let reached = progress
-            .leo
-            .is_some_and(|leo| leo >= floor.hw && leo >= floor.epoch_start);
+        let reached = progress.leo.is_some_and(|leo| leo >= floor.hw && leo >= floor.epoch_start);
         let joins =
             reached && !isr.contains(&follower) && is_eligible(progress, brokers.get(&follower));
         joins.then(|| isr.iter().copied().chain([follower]).collect())
@@ -157,11 +149,7 @@ impl IsrState {
     ) -> Vec<(BrokerId, Option<BrokerEpoch>)> {
         let life = |id: BrokerId| {
             let follower = self.followers.get(&id);
-            if id == self.leader {
-                Some(own_epoch)
-            } else {
-                follower.and_then(|p| p.broker_epoch)
-            }
+            if id == self.leader { Some(own_epoch) } else { follower.and_then(|p| p.broker_epoch) }
         };
         isr.iter().map(|&id| (id, life(id))).collect()
     }
@@ -189,9 +177,7 @@ impl IsrState {
 
     /// Forget stamps that a clock running backwards has made worthless (B108).
     pub(super) fn forget_future(&mut self, now_ms: i64) {
-        self.followers
-            .values_mut()
-            .for_each(|p| p.forget_future(now_ms));
+        self.followers.values_mut().for_each(|p| p.forget_future(now_ms));
     }
 }
 

@@ -30,23 +30,14 @@ pub(super) struct Produce {
 
 impl Leader {
     pub(super) fn new(epoch_start: Offset, isr: IsrState) -> Self {
-        Self {
-            epoch_start,
-            isr,
-            waiting: WaitingProduces::new(),
-        }
+        Self { epoch_start, isr, waiting: WaitingProduces::new() }
     }
 }
 
 impl Replica {
     /// A1 to A5. acks decides when the answer comes, never what is written.
     pub(super) fn on_produce(&mut self, now_ms: i64, produce: Produce, effects: &mut Vec<Effect>) {
-        let Produce {
-            request,
-            acks,
-            records,
-            timeout_ms,
-        } = produce;
+        let Produce { request, acks, records, timeout_ms } = produce;
         if let Some(error) = self.refuse_produce(&produce) {
             return effects.push(refusal(request, error));
         }
@@ -65,15 +56,7 @@ impl Replica {
             _ => {
                 let deadline_ms = now_ms.saturating_add(timeout_ms.into());
                 let required = self.log.leo;
-                leader.waiting.insert(
-                    request,
-                    Waiting {
-                        base,
-                        required,
-                        epoch,
-                        deadline_ms,
-                    },
-                );
+                leader.waiting.insert(request, Waiting { base, required, epoch, deadline_ms });
             }
         }
         self.recompute_hw(now_ms);
@@ -81,12 +64,7 @@ impl Replica {
 
     /// Why a produce is refused before anything is written, in the order of the checks.
     fn refuse_produce(&self, produce: &Produce) -> Option<ErrorCode> {
-        let Produce {
-            request,
-            acks,
-            records,
-            ..
-        } = *produce;
+        let Produce { request, acks, records, .. } = *produce;
         if !(-1..=1).contains(&acks) {
             return Some(ErrorCode::InvalidRequiredAcks);
         }
@@ -107,10 +85,7 @@ impl Replica {
     /// U1: a fetch of a life the metadata has left behind. It must not speak for the new one.
     pub(super) fn is_from_an_older_life(&self, follower: BrokerId, fetch: &FetchRequest) -> bool {
         let newest = self.brokers.get(&follower).map(|b| b.epoch);
-        fetch
-            .broker_epoch
-            .zip(newest)
-            .is_some_and(|(sender, newest)| sender < newest)
+        fetch.broker_epoch.zip(newest).is_some_and(|(sender, newest)| sender < newest)
     }
 
     /// U2 to U4: store the progress, let the follower join, try the high watermark.
@@ -133,10 +108,7 @@ impl Replica {
                 now_ms,
             },
         );
-        let floor = JoinFloor {
-            hw: self.log.hw,
-            epoch_start: leader.epoch_start,
-        };
+        let floor = JoinFloor { hw: self.log.hw, epoch_start: leader.epoch_start };
         if let Some(isr) = leader.isr.expand_isr(follower, &self.brokers, floor) {
             self.propose(&isr, effects);
         }
@@ -163,11 +135,7 @@ impl Replica {
         };
         let isr = leader.isr.membership.committed().clone();
         let outcome = Outcome::Open;
-        leader.isr.membership = Membership::Pending {
-            isr,
-            proposal: proposal.clone(),
-            outcome,
-        };
+        leader.isr.membership = Membership::Pending { isr, proposal: proposal.clone(), outcome };
         self.send_proposal(proposal, effects);
     }
 
@@ -189,24 +157,14 @@ impl Replica {
         let (Role::Leader(leader), Some(known)) = (&mut self.role, &mut self.registration) else {
             return;
         };
-        let Membership::Pending {
-            isr,
-            proposal,
-            outcome,
-        } = &mut leader.isr.membership
-        else {
+        let Membership::Pending { isr, proposal, outcome } = &mut leader.isr.membership else {
             return;
         };
         if proposal != answered {
             return;
         }
         let committed = match answer {
-            AlterPartitionAnswer::Accepted {
-                leader: _,
-                leader_epoch,
-                partition_epoch,
-                isr,
-            } => {
+            AlterPartitionAnswer::Accepted { leader: _, leader_epoch, partition_epoch, isr } => {
                 let member = |id: &BrokerId| known.replicas.contains(id);
                 if leader_epoch != known.leader_epoch
                     || partition_epoch < known.partition_epoch
@@ -239,19 +197,13 @@ impl Replica {
         };
         leader.isr.forget_future(now_ms);
         let again = match &leader.isr.membership {
-            Membership::Pending {
-                proposal,
-                outcome: Outcome::Open,
-                ..
-            } => Some(proposal.clone()),
+            Membership::Pending { proposal, outcome: Outcome::Open, .. } => Some(proposal.clone()),
             _ => None,
         };
         if let (Some(proposal), None) = (again, &self.in_flight) {
             self.send_proposal(proposal, effects);
         } else if let Some(isr) =
-            leader
-                .isr
-                .shrink_isr(self.log.leo, now_ms, self.config.lag_max_ms)
+            leader.isr.shrink_isr(self.log.leo, now_ms, self.config.lag_max_ms)
         {
             self.propose(&isr, effects);
         }

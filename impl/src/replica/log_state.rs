@@ -30,13 +30,7 @@ impl LogState {
         let LogShape { start, leo, epochs } = shape;
         assert!(start <= leo, "log start {start} above LEO {leo}");
         let hw = hw_checkpoint.unwrap_or(start).clamp(start, leo);
-        Self {
-            start,
-            leo,
-            hw,
-            epochs: EpochCache::new(epochs),
-            flushed: start,
-        }
+        Self { start, leo, hw, epochs: EpochCache::new(epochs), flushed: start }
     }
 
     /// Whether another `records` records fit below the largest offset the wire can carry.
@@ -54,11 +48,7 @@ impl LogState {
     ) -> Offset {
         let base = self.leo;
         self.leo = Offset(base.0 + u64::from(records));
-        effects.push(Effect::Append {
-            request,
-            base,
-            epoch,
-        });
+        effects.push(Effect::Append { request, base, epoch });
         base
     }
 
@@ -137,10 +127,7 @@ impl LogState {
     }
 
     fn store_epochs(&self, when: StoreWhen, effects: &mut Vec<Effect>) {
-        effects.push(Effect::StoreEpochs {
-            entries: self.epochs.entries().to_vec(),
-            when,
-        });
+        effects.push(Effect::StoreEpochs { entries: self.epochs.entries().to_vec(), when });
     }
 }
 

@@ -80,11 +80,7 @@ impl Replica {
                     (ErrorCode::NotEnoughReplicasAfterAppend, None)
                 }
             };
-            effects.push(Effect::AnswerProduce {
-                request,
-                error,
-                base_offset,
-            });
+            effects.push(Effect::AnswerProduce { request, error, base_offset });
             false
         });
     }
@@ -118,11 +114,7 @@ impl Replica {
 
 /// A produce answered with an error.
 pub(super) fn refusal(request: RequestId, error: ErrorCode) -> Effect {
-    Effect::AnswerProduce {
-        request,
-        error,
-        base_offset: None,
-    }
+    Effect::AnswerProduce { request, error, base_offset: None }
 }
 
 /// The produces that wait, by request.

@@ -43,10 +43,7 @@ impl Progress {
     /// Progress at the begin of a leadership (L3, X1): nothing is known; a member of the ISR gets
     /// the full lag time to show itself.
     pub(super) fn unknown_since(last_caught_up_ms: Option<i64>) -> Self {
-        Self {
-            last_caught_up_ms,
-            ..Self::default()
-        }
+        Self { last_caught_up_ms, ..Self::default() }
     }
 
     /// Take in a good fetch (U2, U3). A follower that asks for what the leader had at the previous
@@ -55,19 +52,13 @@ impl Progress {
         self.forget_future(seen.now_ms);
         let caught_up_ms = if seen.offset >= seen.leader_leo {
             Some(seen.now_ms)
-        } else if self
-            .leader_leo_at_fetch
-            .is_some_and(|then| seen.offset >= then)
-        {
+        } else if self.leader_leo_at_fetch.is_some_and(|then| seen.offset >= then) {
             self.last_fetch_ms
         } else {
             None
         };
-        let change = if self.leo == Some(seen.offset) {
-            LeoChange::Same
-        } else {
-            LeoChange::Changed
-        };
+        let change =
+            if self.leo == Some(seen.offset) { LeoChange::Same } else { LeoChange::Changed };
         *self = Self {
             leo: Some(seen.offset),
             leader_leo_at_fetch: self.leader_leo_at_fetch.max(Some(seen.leader_leo)),

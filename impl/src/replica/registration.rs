@@ -136,29 +136,11 @@ fn is_sound(image: &PartitionImage) -> bool {
         && image.leader_epoch >= Epoch(0)
         && image.partition_epoch >= PartitionEpoch(0)
         && image.isr.is_subset(&replicas)
-        && image
-            .leader
-            .is_none_or(|leader| image.isr.contains(&leader))
+        && image.leader.is_none_or(|leader| image.isr.contains(&leader))
 }
 
 fn split(image: PartitionImage) -> (Registration, BTreeSet<BrokerId>) {
-    let PartitionImage {
-        leader,
-        leader_epoch,
-        partition_epoch,
-        replicas,
-        isr,
-        elr: _,
-        min_isr,
-    } = image;
-    (
-        Registration {
-            leader,
-            leader_epoch,
-            partition_epoch,
-            replicas,
-            min_isr,
-        },
-        isr,
-    )
+    let PartitionImage { leader, leader_epoch, partition_epoch, replicas, isr, elr: _, min_isr } =
+        image;
+    (Registration { leader, leader_epoch, partition_epoch, replicas, min_isr }, isr)
 }

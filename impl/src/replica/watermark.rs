@@ -20,12 +20,8 @@ pub fn advance_hw(
     if committed_isr < min_isr as usize {
         return None;
     }
-    let known = counted
-        .iter()
-        .map(|id| follower_leos.get(id).copied().flatten());
-    known
-        .into_iter()
-        .try_fold(leader_leo, |least, leo| leo.map(|leo| least.min(leo)))
+    let known = counted.iter().map(|id| follower_leos.get(id).copied().flatten());
+    known.into_iter().try_fold(leader_leo, |least, leo| leo.map(|leo| least.min(leo)))
 }
 
 impl Replica {
@@ -40,12 +36,7 @@ impl Replica {
         };
         let (leo, lag) = (self.log.leo, self.config.lag_max_ms);
         let counted = leader.isr.counted_for_hw(&self.brokers, leo, now_ms, lag);
-        let leos = leader
-            .isr
-            .followers
-            .iter()
-            .map(|(&id, p)| (id, p.leo))
-            .collect();
+        let leos = leader.isr.followers.iter().map(|(&id, p)| (id, p.leo)).collect();
         let committed = leader.isr.membership.committed().len();
         let min_isr = isr::effective_min_isr(known.min_isr, known.replicas.len());
         if let Some(hw) = advance_hw(leo, &leos, &counted, committed, min_isr) {

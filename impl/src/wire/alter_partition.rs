@@ -61,10 +61,8 @@ pub enum LeaderRecoveryState {
     Recovering,
 }
 
-const RECOVERY: [(i8, LeaderRecoveryState); 2] = [
-    (0, LeaderRecoveryState::Recovered),
-    (1, LeaderRecoveryState::Recovering),
-];
+const RECOVERY: [(i8, LeaderRecoveryState); 2] =
+    [(0, LeaderRecoveryState::Recovered), (1, LeaderRecoveryState::Recovering)];
 
 impl LeaderRecoveryState {
     fn code(self) -> i8 {

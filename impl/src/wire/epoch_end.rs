@@ -110,10 +110,8 @@ impl<'a> Part<'a> for AskedTopic<'a> {
     const MIN: usize = 3;
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let topic = Self {
-            topic: reader.string("topic")?,
-            partitions: reader.array("partitions")?,
-        };
+        let topic =
+            Self { topic: reader.string("topic")?, partitions: reader.array("partitions")? };
         reader.no_tags()?;
         Ok(topic)
     }
@@ -169,10 +167,8 @@ impl<'a> Part<'a> for EpochEndTopic<'a> {
     const MIN: usize = 3;
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let topic = Self {
-            topic: reader.string("topic")?,
-            partitions: reader.array("partitions")?,
-        };
+        let topic =
+            Self { topic: reader.string("topic")?, partitions: reader.array("partitions")? };
         reader.no_tags()?;
         Ok(topic)
     }

@@ -70,12 +70,7 @@ pub enum Reason {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            message,
-            field,
-            position,
-            reason,
-        } = self;
+        let Self { message, field, position, reason } = self;
         write!(f, "{message}: field {field} at byte {position}: {reason}")
     }
 }

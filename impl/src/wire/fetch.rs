@@ -42,10 +42,8 @@ pub enum IsolationLevel {
     ReadCommitted,
 }
 
-const ISOLATION: [(i8, IsolationLevel); 2] = [
-    (0, IsolationLevel::ReadUncommitted),
-    (1, IsolationLevel::ReadCommitted),
-];
+const ISOLATION: [(i8, IsolationLevel); 2] =
+    [(0, IsolationLevel::ReadUncommitted), (1, IsolationLevel::ReadCommitted)];
 
 /// The follower that fetches; both fields are `None` for a consumer (KIP-903).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -142,10 +142,7 @@ fn announced(bytes: &[u8], limit: u32) -> Result<Option<usize>, DecodeError> {
     // A negative length reads as one above 2^31, which no limit allows.
     let length = u32::from_be_bytes(*prefix);
     if length > limit.min(i32::MAX as u32) {
-        let reason = Reason::FrameTooLarge {
-            length: length.into(),
-            limit: limit.into(),
-        };
+        let reason = Reason::FrameTooLarge { length: length.into(), limit: limit.into() };
         return Err(Reader::new(bytes, "frame").error("length prefix", reason));
     }
     Ok(Some(length as usize))

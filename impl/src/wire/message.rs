@@ -25,12 +25,8 @@ pub enum Api {
 }
 
 impl Api {
-    const ALL: [Self; 4] = [
-        Self::Produce,
-        Self::Fetch,
-        Self::OffsetForLeaderEpoch,
-        Self::AlterPartition,
-    ];
+    const ALL: [Self; 4] =
+        [Self::Produce, Self::Fetch, Self::OffsetForLeaderEpoch, Self::AlterPartition];
 
     /// Kafka's number of the request.
     pub fn key(self) -> i16 {
@@ -53,9 +49,7 @@ impl Api {
     }
 
     pub(super) fn find(key: i16, version: i16) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|api| api.key() == key && api.version() == version)
+        Self::ALL.into_iter().find(|api| api.key() == key && api.version() == version)
     }
 }
 
@@ -136,12 +130,7 @@ pub fn encode_request<'a, M: RequestMessage<'a>>(
     message: &M,
 ) {
     let mut writer = Writer::start(out);
-    RequestHeader {
-        api: M::API,
-        correlation_id,
-        client_id,
-    }
-    .write(&mut writer);
+    RequestHeader { api: M::API, correlation_id, client_id }.write(&mut writer);
     message.write(&mut writer);
     writer.finish();
 }
@@ -172,10 +161,7 @@ pub fn decode_request(frame: &[u8]) -> Result<(RequestHeader<'_>, Request<'_>), 
 pub fn decode_response(frame: &[u8]) -> Result<Response<'_>, DecodeError> {
     let mut body = open(frame, "ResponseHeader")?;
     let correlation_id = CorrelationId::read(&mut body)?;
-    Ok(Response {
-        correlation_id,
-        body,
-    })
+    Ok(Response { correlation_id, body })
 }
 
 /// A response whose body is still to be read.

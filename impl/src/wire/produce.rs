@@ -110,10 +110,8 @@ impl<'a> Part<'a> for ProduceTopic<'a> {
     const MIN: usize = 3;
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let topic = Self {
-            name: reader.string("name")?,
-            partitions: reader.array("partition_data")?,
-        };
+        let topic =
+            Self { name: reader.string("name")?, partitions: reader.array("partition_data")? };
         reader.no_tags()?;
         Ok(topic)
     }
@@ -129,10 +127,8 @@ impl<'a> Part<'a> for ProducePartition<'a> {
     const MIN: usize = 6;
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let partition = Self {
-            partition: reader.int32("index")?,
-            records: reader.nullable_bytes("records")?,
-        };
+        let partition =
+            Self { partition: reader.int32("index")?, records: reader.nullable_bytes("records")? };
         reader.no_tags()?;
         Ok(partition)
     }
@@ -167,10 +163,8 @@ impl<'a> Part<'a> for ProducedTopic<'a> {
     const MIN: usize = 3;
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let topic = Self {
-            name: reader.string("name")?,
-            partitions: reader.array("partition_responses")?,
-        };
+        let topic =
+            Self { name: reader.string("name")?, partitions: reader.array("partition_responses")? };
         reader.no_tags()?;
         Ok(topic)
     }

@@ -46,12 +46,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn error_at(&self, field: &'static str, position: usize, reason: Reason) -> DecodeError {
-        DecodeError {
-            message: self.message,
-            field,
-            position,
-            reason,
-        }
+        DecodeError { message: self.message, field, position, reason }
     }
 
     fn need(&self, field: &'static str, needed: u64) -> Read<()> {
@@ -127,12 +122,7 @@ impl<'a> Reader<'a> {
 
     fn utf8(&mut self, field: &'static str, length: u32) -> Read<&'a str> {
         if i16::try_from(length).is_err() {
-            return Err(self.error(
-                field,
-                Reason::OutOfRange {
-                    value: length.into(),
-                },
-            ));
+            return Err(self.error(field, Reason::OutOfRange { value: length.into() }));
         }
         let start = self.at;
         let bytes = self.slice(field, length as usize)?;
@@ -162,13 +152,9 @@ impl<'a> Reader<'a> {
             -1 => Ok(None),
             length => match u32::try_from(length) {
                 Ok(length) => self.utf8(field, length).map(Some),
-                Err(_) => Err(self.error_at(
-                    field,
-                    start,
-                    Reason::OutOfRange {
-                        value: length.into(),
-                    },
-                )),
+                Err(_) => {
+                    Err(self.error_at(field, start, Reason::OutOfRange { value: length.into() }))
+                }
             },
         }
     }
@@ -281,9 +267,7 @@ impl<'a> Reader<'a> {
 
     /// An offset, −1 for `None`.
     pub fn maybe_offset(&mut self, field: &'static str) -> Read<Option<Offset>> {
-        Ok(self
-            .defined(field, Self::int64)?
-            .map(|offset| Offset(offset.unsigned_abs())))
+        Ok(self.defined(field, Self::int64)?.map(|offset| Offset(offset.unsigned_abs())))
     }
 
     /// An offset that must be defined.
@@ -332,8 +316,7 @@ impl<'a> Reader<'a> {
 
     /// A partition epoch that must be defined.
     pub fn partition_epoch(&mut self, field: &'static str) -> Read<PartitionEpoch> {
-        self.required(field, |reader, field| reader.defined(field, Self::int32))
-            .map(PartitionEpoch)
+        self.required(field, |reader, field| reader.defined(field, Self::int32)).map(PartitionEpoch)
     }
 
     /// A time in milliseconds since 1970, −1 for `None`.
@@ -354,15 +337,9 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let value = self.int8(field)?;
         let chosen = values.iter().find(|(number, _)| *number == value);
-        chosen.map(|(_, choice)| *choice).ok_or_else(|| {
-            self.error_at(
-                field,
-                start,
-                Reason::OutOfRange {
-                    value: value.into(),
-                },
-            )
-        })
+        chosen
+            .map(|(_, choice)| *choice)
+            .ok_or_else(|| self.error_at(field, start, Reason::OutOfRange { value: value.into() }))
     }
 
     /// A topic id.

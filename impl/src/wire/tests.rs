@@ -48,17 +48,8 @@ macro_rules! agree {
 macro_rules! read_request {
     ($api:ident) => {
         |frame| match decode_request(frame)? {
-            (
-                RequestHeader {
-                    api: Api::$api,
-                    correlation_id: ID,
-                    client_id: CLIENT,
-                },
-                request,
-            ) => {
-                let Request::$api(request) = request else {
-                    panic!("{request:?}")
-                };
+            (RequestHeader { api: Api::$api, correlation_id: ID, client_id: CLIENT }, request) => {
+                let Request::$api(request) = request else { panic!("{request:?}") };
                 Ok::<_, DecodeError>(request)
             }
             (header, _) => panic!("{header:?}"),
@@ -145,114 +136,45 @@ fn check<'a, T: Part<'a>>(smallest: &T) {
 fn the_smallest_of_each_structure_is_as_small_as_its_count_check_assumes() {
     let topic_id = TopicId::default();
     check(&samples::least_fetch_request());
-    check(&FetchTopic {
-        topic_id,
-        partitions: vec![],
-    });
+    check(&FetchTopic { topic_id, partitions: vec![] });
     check(&samples::least_fetch_partition());
-    check(&ForgottenTopic {
-        topic_id,
-        partitions: vec![],
-    });
+    check(&ForgottenTopic { topic_id, partitions: vec![] });
     check(&ReplicaState::default());
     check(&samples::least_fetch_response());
-    check(&FetchedTopic {
-        topic_id,
-        partitions: vec![],
-    });
+    check(&FetchedTopic { topic_id, partitions: vec![] });
     check(&samples::least_fetched_partition());
-    check(&AbortedTransaction {
-        producer_id: 0,
-        first_offset: Offset(0),
-    });
+    check(&AbortedTransaction { producer_id: 0, first_offset: Offset(0) });
     check(&CurrentLeader::default());
-    check(&ProduceRequest {
-        transactional_id: None,
-        acks: 0,
-        timeout_ms: 0,
-        topics: vec![],
-    });
-    check(&ProduceTopic {
-        name: "",
-        partitions: vec![],
-    });
-    check(&ProducePartition {
-        partition: 0,
-        records: None,
-    });
-    check(&ProduceResponse {
-        topics: vec![],
-        throttle_time_ms: 0,
-    });
-    check(&ProducedTopic {
-        name: "",
-        partitions: vec![],
-    });
+    check(&ProduceRequest { transactional_id: None, acks: 0, timeout_ms: 0, topics: vec![] });
+    check(&ProduceTopic { name: "", partitions: vec![] });
+    check(&ProducePartition { partition: 0, records: None });
+    check(&ProduceResponse { topics: vec![], throttle_time_ms: 0 });
+    check(&ProducedTopic { name: "", partitions: vec![] });
     check(&samples::least_produced_partition());
-    check(&RecordError {
-        batch_index: 0,
-        message: None,
-    });
+    check(&RecordError { batch_index: 0, message: None });
 }
 
 #[test]
 fn the_smallest_of_each_structure_for_replicas_is_as_small_as_its_count_check_assumes() {
     let topic_id = TopicId::default();
-    check(&OffsetForLeaderEpochRequest {
-        replica_id: None,
-        topics: vec![],
-    });
-    check(&AskedTopic {
-        topic: "",
-        partitions: vec![],
-    });
-    check(&AskedEpoch {
-        partition: 0,
-        current_leader_epoch: None,
-        leader_epoch: None,
-    });
-    check(&OffsetForLeaderEpochResponse {
-        throttle_time_ms: 0,
-        topics: vec![],
-    });
-    check(&EpochEndTopic {
-        topic: "",
-        partitions: vec![],
-    });
-    check(&EpochEndAnswer {
-        error: ErrorCode::None,
-        partition: 0,
-        end: None,
-    });
+    check(&OffsetForLeaderEpochRequest { replica_id: None, topics: vec![] });
+    check(&AskedTopic { topic: "", partitions: vec![] });
+    check(&AskedEpoch { partition: 0, current_leader_epoch: None, leader_epoch: None });
+    check(&OffsetForLeaderEpochResponse { throttle_time_ms: 0, topics: vec![] });
+    check(&EpochEndTopic { topic: "", partitions: vec![] });
+    check(&EpochEndAnswer { error: ErrorCode::None, partition: 0, end: None });
     check(&AlterPartitionRequest {
         broker_id: BrokerId(0),
         broker_epoch: BrokerEpoch(0),
         topics: vec![],
     });
-    check(&AlterTopic {
-        topic_id,
-        partitions: vec![],
-    });
+    check(&AlterTopic { topic_id, partitions: vec![] });
     check(&samples::least_alter_partition());
-    check(&IsrMember {
-        broker_id: BrokerId(0),
-        broker_epoch: None,
-    });
-    check(&AlterPartitionResponse {
-        throttle_time_ms: 0,
-        error: ErrorCode::None,
-        topics: vec![],
-    });
-    check(&AlteredTopic {
-        topic_id,
-        partitions: vec![],
-    });
+    check(&IsrMember { broker_id: BrokerId(0), broker_epoch: None });
+    check(&AlterPartitionResponse { throttle_time_ms: 0, error: ErrorCode::None, topics: vec![] });
+    check(&AlteredTopic { topic_id, partitions: vec![] });
     check(&samples::least_altered_partition());
-    check(&RequestHeader {
-        api: Api::Fetch,
-        correlation_id: ID,
-        client_id: None,
-    });
+    check(&RequestHeader { api: Api::Fetch, correlation_id: ID, client_id: None });
     check(&ID);
     check(&BrokerId(0));
     check(&0i32);

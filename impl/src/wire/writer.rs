@@ -21,10 +21,7 @@ impl<'b> Writer<'b> {
     /// Fills in the length prefix.
     pub fn finish(self) {
         let length = self.out.len() - self.start - 4;
-        assert!(
-            length <= MAX_FRAME_BYTES as usize,
-            "a frame of {length} bytes is too large"
-        );
+        assert!(length <= MAX_FRAME_BYTES as usize, "a frame of {length} bytes is too large");
         let prefix = (length as u32).to_be_bytes();
         self.out[self.start..self.start + 4].copy_from_slice(&prefix);
     }
@@ -59,10 +56,7 @@ impl<'b> Writer<'b> {
     }
 
     fn compact(&mut self, length: usize) {
-        assert!(
-            length < MAX_FRAME_BYTES as usize,
-            "a field of {length} does not fit in a frame"
-        );
+        assert!(length < MAX_FRAME_BYTES as usize, "a field of {length} does not fit in a frame");
         self.varint(length as u32 + 1);
     }
 
@@ -80,10 +74,7 @@ impl<'b> Writer<'b> {
     /// COMPACT_NULLABLE_STRING.
     pub fn nullable_string(&mut self, string: Option<&str>) {
         let length = string.map_or(0, str::len);
-        assert!(
-            i16::try_from(length).is_ok(),
-            "a string of {length} bytes is too long"
-        );
+        assert!(i16::try_from(length).is_ok(), "a string of {length} bytes is too long");
         self.nullable_bytes(string.map(str::as_bytes));
     }
 

@@ -29,11 +29,7 @@ pub struct NewRecord<'a> {
 /// epoch, as a client sends it. Error [`BatchError::Size`] for none, or for 2 GiB and more.
 pub fn build(records: &[NewRecord<'_>]) -> Result<Vec<u8>, BatchError> {
     let first = records.first().ok_or(BatchError::Size)?;
-    let max_timestamp = records
-        .iter()
-        .map(|r| r.timestamp)
-        .max()
-        .unwrap_or(first.timestamp);
+    let max_timestamp = records.iter().map(|r| r.timestamp).max().unwrap_or(first.timestamp);
     let last_delta = i32::try_from(records.len() - 1).map_err(|_| BatchError::Size)?;
     let mut out = Vec::with_capacity(HEADER_BYTES + records.iter().map(room).sum::<usize>());
     out.extend_from_slice(&[0; LENGTH_END]);
@@ -48,12 +44,7 @@ pub fn build(records: &[NewRecord<'_>]) -> Result<Vec<u8>, BatchError> {
     out.extend_from_slice(&(-1_i32).to_be_bytes());
     out.extend_from_slice(&(last_delta + 1).to_be_bytes());
     for (delta, record) in (0..).zip(records) {
-        put_record(
-            &mut out,
-            delta,
-            record.timestamp.wrapping_sub(first.timestamp),
-            record,
-        );
+        put_record(&mut out, delta, record.timestamp.wrapping_sub(first.timestamp), record);
     }
     let length = i32::try_from(out.len() - LENGTH_END).map_err(|_| BatchError::Size)?;
     out[8..LENGTH_END].copy_from_slice(&length.to_be_bytes());

@@ -41,10 +41,7 @@ impl<'a> Iterator for Headers<'a> {
     fn next(&mut self) -> Option<Header<'a>> {
         self.left = self.left.checked_sub(1)?;
         let key = take_blob(&mut self.bytes, "").ok()??;
-        Some(Header {
-            key,
-            value: take_blob(&mut self.bytes, "").ok()?,
-        })
+        Some(Header { key, value: take_blob(&mut self.bytes, "").ok()? })
     }
 }
 
@@ -64,10 +61,7 @@ pub fn records(bytes: &[u8]) -> Result<Records<'_>, BatchError> {
     let header = BatchHeader::decode(bytes)?;
     let have = bytes.len() as u64;
     if have < header.bytes {
-        return Err(BatchError::Short {
-            have,
-            need: header.bytes,
-        });
+        return Err(BatchError::Short { have, need: header.bytes });
     }
     if have > header.bytes {
         return Err(BatchError::Trailing(have - header.bytes));
@@ -75,12 +69,7 @@ pub fn records(bytes: &[u8]) -> Result<Records<'_>, BatchError> {
     match header.compression() {
         0 => {
             let bytes = &bytes[HEADER_BYTES..];
-            Ok(Records {
-                header,
-                index: 0,
-                last_delta: None,
-                bytes,
-            })
+            Ok(Records { header, index: 0, last_delta: None, bytes })
         }
         codec => Err(BatchError::Compressed(codec)),
     }
@@ -122,10 +111,7 @@ impl<'a> Records<'a> {
         let key = take_blob(&mut body, "key")?;
         let value = take_blob(&mut body, "value")?;
         let left = varint::take_i32(&mut body).and_then(|left| u32::try_from(left).ok());
-        let headers = Headers {
-            left: left.ok_or("header count")?,
-            bytes: body,
-        };
+        let headers = Headers { left: left.ok_or("header count")?, bytes: body };
         check_headers(headers.clone())?;
         Ok(Record {
             offset: Offset(self.header.base_offset.0 + u64::from(delta)),
@@ -145,11 +131,7 @@ fn check_headers(mut headers: Headers<'_>) -> Result<(), &'static str> {
         key.ok_or("header key")?;
         take_blob(&mut headers.bytes, "header value")?;
     }
-    if headers.bytes.is_empty() {
-        Ok(())
-    } else {
-        Err("length")
-    }
+    if headers.bytes.is_empty() { Ok(()) } else { Err("length") }
 }
 
 /// Takes a length and that many bytes; the length −1 is null. The error is the field's name.

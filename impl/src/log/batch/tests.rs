@@ -14,20 +14,8 @@ fn shapes() -> Vec<NewRecord<'static>> {
     const LONG: &[u8] = &[7; 300];
     const HEADERS: [&[NewHeader<'static>]; 3] = [
         &[],
-        &[NewHeader {
-            key: b"a",
-            value: None,
-        }],
-        &[
-            NewHeader {
-                key: b"b",
-                value: Some(b""),
-            },
-            NewHeader {
-                key: b"c",
-                value: Some(LONG),
-            },
-        ],
+        &[NewHeader { key: b"a", value: None }],
+        &[NewHeader { key: b"b", value: Some(b"") }, NewHeader { key: b"c", value: Some(LONG) }],
     ];
     let blobs = [None, Some(b"".as_slice()), Some(b"x"), Some(LONG)];
     let mut all = Vec::new();
@@ -35,12 +23,7 @@ fn shapes() -> Vec<NewRecord<'static>> {
         for value in blobs {
             for headers in HEADERS {
                 for timestamp in [0, 1_700_000_000_000, -5, i64::MAX] {
-                    all.push(NewRecord {
-                        key,
-                        value,
-                        timestamp,
-                        headers,
-                    });
+                    all.push(NewRecord { key, value, timestamp, headers });
                 }
             }
         }
@@ -51,11 +34,7 @@ fn shapes() -> Vec<NewRecord<'static>> {
 /// Batches of one, two and many of these records.
 fn batches() -> Vec<Vec<NewRecord<'static>>> {
     let shapes = shapes();
-    let mut all: Vec<_> = shapes
-        .chunks(1)
-        .chain(shapes.chunks(2))
-        .map(<[_]>::to_vec)
-        .collect();
+    let mut all: Vec<_> = shapes.chunks(1).chain(shapes.chunks(2)).map(<[_]>::to_vec).collect();
     all.push(shapes);
     all
 }
@@ -66,10 +45,7 @@ fn tame(batch: &[NewRecord<'_>]) -> bool {
 }
 
 fn value(text: &'static str) -> NewRecord<'static> {
-    NewRecord {
-        value: Some(text.as_bytes()),
-        ..NewRecord::default()
-    }
+    NewRecord { value: Some(text.as_bytes()), ..NewRecord::default() }
 }
 
 #[test]
@@ -86,12 +62,7 @@ fn the_checksum_is_crc_32c() {
 
 #[test]
 fn the_bytes_of_one_small_batch() {
-    let bytes = build(&[NewRecord {
-        key: Some(b"k"),
-        timestamp: 5,
-        ..value("v")
-    }])
-    .unwrap();
+    let bytes = build(&[NewRecord { key: Some(b"k"), timestamp: 5, ..value("v") }]).unwrap();
     let mut expected = vec![0; 8];
     expected.extend([0, 0, 0, 58, 0xff, 0xff, 0xff, 0xff, 2]);
     expected.extend(checksum(&bytes[21..]).to_be_bytes());
@@ -110,10 +81,7 @@ fn what_is_built_reads_back() {
         stamp(&mut bytes, Offset(40), Epoch(3));
         let header = verify(&bytes).unwrap();
         assert_eq!(header.bytes, bytes.len() as u64);
-        assert_eq!(
-            (header.base_offset, header.leader_epoch),
-            (Offset(40), Some(Epoch(3)))
-        );
+        assert_eq!((header.base_offset, header.leader_epoch), (Offset(40), Some(Epoch(3))));
         assert_eq!(header.next_offset(), Offset(40 + batch.len() as u64));
         let read: Vec<_> = records(&bytes).unwrap().map(Result::unwrap).collect();
         assert_eq!(read.len(), batch.len());
@@ -122,13 +90,7 @@ fn what_is_built_reads_back() {
             assert_eq!((read.key, read.value), (put.key, put.value));
             assert_eq!(read.timestamp, put.timestamp);
             let headers: Vec<_> = read.headers.clone().map(|h| (h.key, h.value)).collect();
-            assert_eq!(
-                headers,
-                put.headers
-                    .iter()
-                    .map(|h| (h.key, h.value))
-                    .collect::<Vec<_>>()
-            );
+            assert_eq!(headers, put.headers.iter().map(|h| (h.key, h.value)).collect::<Vec<_>>());
         }
     }
 }
@@ -144,15 +106,9 @@ fn the_oracle_reads_what_is_built() {
             assert_eq!(read.offset, offset);
             assert_eq!(read.partition_leader_epoch, 2);
             assert_eq!((read.producer_id, read.producer_epoch), (-1, -1));
-            assert_eq!(
-                (read.key.as_deref(), read.value.as_deref()),
-                (put.key, put.value)
-            );
+            assert_eq!((read.key.as_deref(), read.value.as_deref()), (put.key, put.value));
             assert_eq!(read.timestamp, put.timestamp);
-            let headers = read
-                .headers
-                .iter()
-                .map(|(k, v)| (k.as_bytes(), v.as_deref()));
+            let headers = read.headers.iter().map(|(k, v)| (k.as_bytes(), v.as_deref()));
             assert!(headers.eq(put.headers.iter().map(|h| (h.key, h.value))));
         }
     }
@@ -160,10 +116,7 @@ fn the_oracle_reads_what_is_built() {
 
 fn oracle_record(offset: i64, put: &NewRecord<'_>) -> oracle::Record {
     let text = |key: &[u8]| StrBytes::from_string(String::from_utf8(key.to_vec()).unwrap());
-    let headers = put
-        .headers
-        .iter()
-        .map(|h| (text(h.key), h.value.map(|v| v.to_vec().into())));
+    let headers = put.headers.iter().map(|h| (text(h.key), h.value.map(|v| v.to_vec().into())));
     oracle::Record {
         transactional: false,
         control: false,
@@ -185,14 +138,9 @@ fn oracle_record(offset: i64, put: &NewRecord<'_>) -> oracle::Record {
 fn what_the_oracle_writes_reads_here() {
     let mut seen = 0;
     for batch in batches().into_iter().filter(|batch| tame(batch)) {
-        let put: Vec<_> = (0..)
-            .zip(&batch)
-            .map(|(o, r)| oracle_record(o, r))
-            .collect();
-        let options = oracle::RecordEncodeOptions {
-            version: 2,
-            compression: oracle::Compression::None,
-        };
+        let put: Vec<_> = (0..).zip(&batch).map(|(o, r)| oracle_record(o, r)).collect();
+        let options =
+            oracle::RecordEncodeOptions { version: 2, compression: oracle::Compression::None };
         let mut bytes = Vec::new();
         oracle::RecordBatchEncoder::encode(&mut bytes, &put, &options).unwrap();
         let header = verify(&bytes).unwrap();
@@ -207,10 +155,7 @@ fn what_the_oracle_writes_reads_here() {
             assert!(
                 read.headers
                     .clone()
-                    .eq(put.headers.iter().map(|h| super::Header {
-                        key: h.key,
-                        value: h.value
-                    }))
+                    .eq(put.headers.iter().map(|h| super::Header { key: h.key, value: h.value }))
             );
         }
         seen += 1;
@@ -220,15 +165,8 @@ fn what_the_oracle_writes_reads_here() {
 
 #[test]
 fn repeated_header_keys_stay_apart() {
-    let headers = [NewHeader {
-        key: b"h",
-        value: Some(b"1"),
-    }; 3];
-    let bytes = build(&[NewRecord {
-        headers: &headers,
-        ..value("v")
-    }])
-    .unwrap();
+    let headers = [NewHeader { key: b"h", value: Some(b"1") }; 3];
+    let bytes = build(&[NewRecord { headers: &headers, ..value("v") }]).unwrap();
     let record = records(&bytes).unwrap().next().unwrap().unwrap();
     assert_eq!(record.headers.count(), 3);
 }
@@ -263,18 +201,8 @@ fn every_flipped_bit_under_the_checksum_and_every_cut_is_noticed() {
         }
     }
     for cut in 0..good.len() {
-        let need = if cut < HEADER_BYTES {
-            HEADER_BYTES
-        } else {
-            good.len()
-        } as u64;
-        assert_eq!(
-            verify(&good[..cut]),
-            Err(BatchError::Short {
-                have: cut as u64,
-                need
-            })
-        );
+        let need = if cut < HEADER_BYTES { HEADER_BYTES } else { good.len() } as u64;
+        assert_eq!(verify(&good[..cut]), Err(BatchError::Short { have: cut as u64, need }));
     }
 }
 

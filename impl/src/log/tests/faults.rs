@@ -19,12 +19,7 @@ fn six() -> Log<Faulty<MemDisk>> {
 }
 
 fn fault(on: FaultOn, after: u32, tear: u64) -> Fault {
-    Fault {
-        on,
-        after,
-        tear,
-        then: Then::StaysBroken,
-    }
+    Fault { on, after, tear, then: Then::StaysBroken }
 }
 
 /// How a crash ends.
@@ -50,12 +45,7 @@ fn ends() -> Vec<End> {
         "00000000000000000004.log",
         "00000000000000000020.log",
     ];
-    let alike = [
-        Survives::ALL,
-        Survives::FLUSHED,
-        Survives::bytes(0),
-        Survives::bytes(80),
-    ];
+    let alike = [Survives::ALL, Survives::FLUSHED, Survives::bytes(0), Survives::bytes(80)];
     let mut ends = alike.map(End::Alike).to_vec();
     ends.extend(names.map(End::Only));
     ends.extend(names.map(End::AllBut));
@@ -166,8 +156,7 @@ fn an_append_leaves_whole_batches_wherever_it_breaks() {
     let calls = break_each(
         |log| {
             let batches = (6..10).map(|i| replicated(i, 2, &[i as u8]));
-            log.append_follower(&batches.collect::<Vec<_>>().concat())
-                .map(drop)
+            log.append_follower(&batches.collect::<Vec<_>>().concat()).map(drop)
         },
         |log, after| {
             let left = values(log, 0);
@@ -185,35 +174,17 @@ fn a_full_disk_leaves_no_hole() {
     for tear in 0..=produced(&[6]).len() as u64 {
         let (mut log, _) = open(Faulty::new(MemDisk::new()), LogConfig::default());
         put(&mut log, 0, &[5]);
-        log.disk_mut().arm(Fault {
-            on: FaultOn::Write,
-            after: 0,
-            tear,
-            then: Then::Works,
-        });
+        log.disk_mut().arm(Fault { on: FaultOn::Write, after: 0, tear, then: Then::Works });
         let leo = log.leo();
-        let error = log
-            .append_leader(&produced(&[6]), leo, Epoch(0))
-            .unwrap_err();
-        assert!(
-            error.to_string().starts_with("cannot append to memory/"),
-            "{error}"
-        );
-        assert_eq!(
-            (log.leo(), values(&log, 0)),
-            (leo, vec![(0, 5)]),
-            "what was there is read"
-        );
+        let error = log.append_leader(&produced(&[6]), leo, Epoch(0)).unwrap_err();
+        assert!(error.to_string().starts_with("cannot append to memory/"), "{error}");
+        assert_eq!((log.leo(), values(&log, 0)), (leo, vec![(0, 5)]), "what was there is read");
         refuses_everything(&mut log);
         let (mut log, recovery) = open(log.into_disk(), LogConfig::default());
         let whole = tear == produced(&[6]).len() as u64;
         assert_eq!(recovery.cut.is_some(), tear > 0 && !whole);
         put(&mut log, 0, &[7]);
-        let expected = if whole {
-            vec![(0, 5), (0, 6), (0, 7)]
-        } else {
-            vec![(0, 5), (0, 7)]
-        };
+        let expected = if whole { vec![(0, 5), (0, 6), (0, 7)] } else { vec![(0, 5), (0, 7)] };
         assert_eq!(values(&log, 0), expected, "torn at {tear}");
     }
 }
@@ -251,11 +222,7 @@ fn a_recovery_that_breaks_can_be_done_again() {
             }
             let mut disk = disk.into_inner();
             disk.power_loss(|file| end.survives(file.name));
-            assert_eq!(
-                values(&open(disk, SMALL).0, 0),
-                six_values(),
-                "call {after}"
-            );
+            assert_eq!(values(&open(disk, SMALL).0, 0), six_values(), "call {after}");
         }
     }
 }
@@ -265,16 +232,8 @@ fn a_real_directory_is_fenced_as_well() {
     let (disk, _place) = FsDisk::fresh();
     let (mut log, _) = open(Faulty::new(disk), SMALL);
     put(&mut log, 0, &[1]);
-    log.disk_mut().arm(Fault {
-        on: FaultOn::Write,
-        after: 0,
-        tear: 30,
-        then: Then::Works,
-    });
-    assert!(
-        log.append_leader(&produced(&[2]), Offset(1), Epoch(0))
-            .is_err()
-    );
+    log.disk_mut().arm(Fault { on: FaultOn::Write, after: 0, tear: 30, then: Then::Works });
+    assert!(log.append_leader(&produced(&[2]), Offset(1), Epoch(0)).is_err());
     refuses_everything(&mut log);
     let (mut log, recovery) = open(log.into_disk(), SMALL);
     assert_eq!(recovery.cut.expect("a torn tail").bytes, 30);

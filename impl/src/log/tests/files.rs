@@ -13,15 +13,7 @@ fn with(name: &str, text: &[u8]) -> MemDisk {
 }
 
 fn line_of(error: &LogError, file: &str) -> u64 {
-    let LogError::CorruptText {
-        file: path,
-        line,
-        remedy,
-        ..
-    } = error
-    else {
-        panic!("{error}")
-    };
+    let LogError::CorruptText { file: path, line, remedy, .. } = error else { panic!("{error}") };
     assert!(path.ends_with(file), "{path}");
     assert!(remedy.contains("nothing was changed"), "{remedy}");
     *line
@@ -30,10 +22,7 @@ fn line_of(error: &LogError, file: &str) -> u64 {
 #[test]
 fn epochs_are_written_as_kafka_writes_them() {
     let mut disk = MemDisk::new();
-    assert!(
-        epochs_file::read(&disk).unwrap().is_empty(),
-        "a missing file is empty"
-    );
+    assert!(epochs_file::read(&disk).unwrap().is_empty(), "a missing file is empty");
     let entries = epochs(&[(0, 0), (1, 5), (3, 6), (i32::MAX, i64::MAX as u64)]);
     for count in 0..=entries.len() {
         epochs_file::write(&mut disk, &entries[..count]).unwrap();
@@ -71,11 +60,7 @@ fn a_damaged_epoch_file_is_an_error_that_names_the_line() {
         let disk = with(epochs_file::EPOCHS_FILE, text);
         let error = epochs_file::read(&disk).unwrap_err();
         let shown = String::from_utf8_lossy(text);
-        assert_eq!(
-            line_of(&error, epochs_file::EPOCHS_FILE),
-            line,
-            "{shown:?}: {error}"
-        );
+        assert_eq!(line_of(&error, epochs_file::EPOCHS_FILE), line, "{shown:?}: {error}");
     }
     let disk = with(epochs_file::EPOCHS_FILE, b"0\n1\nfive 0\n");
     let text = epochs_file::read(&disk).unwrap_err().to_string();

@@ -35,9 +35,7 @@ struct Twin {
 
 impl Twin {
     fn leo(&self) -> u64 {
-        self.batches
-            .last()
-            .map_or(self.start, |(base, _, values)| base + values.len() as u64)
+        self.batches.last().map_or(self.start, |(base, _, values)| base + values.len() as u64)
     }
 
     fn push(&mut self, count: u8) -> Vec<u8> {
@@ -49,16 +47,12 @@ impl Twin {
 
     /// Drops the batches that reach beyond `to`.
     fn cut(&mut self, to: u64) {
-        self.batches
-            .retain(|(base, _, values)| base + values.len() as u64 <= to);
+        self.batches.retain(|(base, _, values)| base + values.len() as u64 <= to);
     }
 
     fn values(&self) -> Vec<(i32, u8)> {
         let each = |(_, epoch, values): &(u64, i32, Vec<u8>)| {
-            values
-                .iter()
-                .map(|value| (*epoch, *value))
-                .collect::<Vec<_>>()
+            values.iter().map(|value| (*epoch, *value)).collect::<Vec<_>>()
         };
         self.batches.iter().flat_map(each).collect()
     }
@@ -75,11 +69,7 @@ impl Twin {
 }
 
 fn check<D: Disk>(log: &Log<D>, twin: &Twin, history: &[Op]) {
-    assert_eq!(
-        (log.start().0, log.leo().0),
-        (twin.start, twin.leo()),
-        "{history:?}"
-    );
+    assert_eq!((log.start().0, log.leo().0), (twin.start, twin.leo()), "{history:?}");
     assert!(log.flushed() <= log.leo(), "{history:?}");
     assert_eq!(values(log, twin.start), twin.values(), "{history:?}");
     assert_eq!(log.epochs(), epochs(&twin.epochs()), "{history:?}");
@@ -87,11 +77,7 @@ fn check<D: Disk>(log: &Log<D>, twin: &Twin, history: &[Op]) {
     let each = |(base, epoch, values): &(u64, i32, Vec<u8>)| {
         shape(*base, base + values.len() as u64, *epoch)
     };
-    assert_eq!(
-        shapes,
-        twin.batches.iter().map(each).collect::<Vec<_>>(),
-        "{history:?}"
-    );
+    assert_eq!(shapes, twin.batches.iter().map(each).collect::<Vec<_>>(), "{history:?}");
 }
 
 /// What an operation does that both disks can do. False for a power loss.
@@ -147,10 +133,7 @@ fn explore(
     assert_eq!(recovery, Recovery::default(), "{history:?}");
     check(&again, twin, history);
     let durable = log.durable().unwrap();
-    assert!(
-        log.flushed() <= durable && durable <= log.leo(),
-        "{history:?}"
-    );
+    assert!(log.flushed() <= durable && durable <= log.leo(), "{history:?}");
     if depth == 0 {
         return 1;
     }
@@ -195,10 +178,7 @@ const ALL: [Op; 12] = [
     Op::PowerLoss(3),
 ];
 
-const BIG: LogConfig = LogConfig {
-    segment_bytes: 1 << 20,
-    ..SMALL
-};
+const BIG: LogConfig = LogConfig { segment_bytes: 1 << 20, ..SMALL };
 
 #[test]
 fn every_history_of_four_steps_is_the_twins_in_one_segment() {
@@ -210,10 +190,7 @@ fn every_history_of_four_steps_is_the_twins_in_one_segment() {
 #[test]
 fn every_history_of_four_steps_is_the_twins_in_many_segments() {
     for segment_bytes in [1, 150] {
-        let config = LogConfig {
-            segment_bytes,
-            ..SMALL
-        };
+        let config = LogConfig { segment_bytes, ..SMALL };
         let (log, _) = open(MemDisk::new(), config);
         let seen = explore(4, &ALL, config, &log, &Twin::default(), &mut Vec::new());
         assert_eq!(seen, (0..=4).map(|n| 12_u64.pow(n)).sum::<u64>());
@@ -222,13 +199,7 @@ fn every_history_of_four_steps_is_the_twins_in_many_segments() {
 
 #[test]
 fn every_history_of_six_steps_of_few_kinds_is_the_twins() {
-    let few = [
-        Op::Lead(2),
-        Op::Follow,
-        Op::Cut(3),
-        Op::Flush,
-        Op::PowerLoss(1),
-    ];
+    let few = [Op::Lead(2), Op::Follow, Op::Cut(3), Op::Flush, Op::PowerLoss(1)];
     for config in [BIG, SMALL] {
         let (log, _) = open(MemDisk::new(), config);
         let seen = explore(6, &few, config, &log, &Twin::default(), &mut Vec::new());
@@ -244,10 +215,7 @@ fn nothing_flushed_is_lost_and_nothing_cut_comes_back() {
     log.flush().unwrap();
     put(&mut log, 0, &[3]);
     put(&mut log, 0, &[4]);
-    assert_eq!(
-        (log.flushed(), log.durable().unwrap()),
-        (Offset(2), Offset(2))
-    );
+    assert_eq!((log.flushed(), log.durable().unwrap()), (Offset(2), Offset(2)));
     for (keep, left) in [(0, 2), (2, 2), (3, 3), (4, 4), (9, 4)] {
         let (lost, _) = open(log.clone().power_loss(Offset(keep)).unwrap(), BIG);
         assert_eq!(lost.leo(), Offset(left), "keep {keep}");
@@ -261,19 +229,10 @@ fn nothing_flushed_is_lost_and_nothing_cut_comes_back() {
 /// The same histories on a real directory, fewer of them: each is played from its beginning.
 #[test]
 fn every_history_of_three_steps_is_the_twins_in_a_directory() {
-    let ops = [
-        Op::Lead(2),
-        Op::Follow,
-        Op::Cut(1),
-        Op::Restart(4),
-        Op::Flush,
-        Op::Crash,
-    ];
+    let ops = [Op::Lead(2), Op::Follow, Op::Cut(1), Op::Restart(4), Op::Flush, Op::Crash];
     for number in 0..ops.len().pow(3) {
-        let history: Vec<Op> = [1, 6, 36]
-            .map(|weight| ops[number / weight % ops.len()])
-            .into_iter()
-            .collect();
+        let history: Vec<Op> =
+            [1, 6, 36].map(|weight| ops[number / weight % ops.len()]).into_iter().collect();
         let (disk, _place) = FsDisk::fresh();
         let (mut log, _) = open(disk, SMALL);
         let mut twin = Twin::default();

@@ -21,10 +21,7 @@ fn segments_and_indexes_are_kafkas<D: TestDisk>() {
     let logs: Vec<_> = files.keys().filter(|n| is_log(n)).collect();
     assert_eq!(logs, [&name(0, "log"), &name(3, "log"), &name(6, "log")]);
     let joined: Vec<u8> = logs.iter().flat_map(|n| files[*n].clone()).collect();
-    assert_eq!(
-        joined, bytes,
-        "nothing but batches, in the order of their offsets"
-    );
+    assert_eq!(joined, bytes, "nothing but batches, in the order of their offsets");
     // The second batch of a segment has an entry: its last offset, relative, and its position.
     let first = batch::verify(&bytes).unwrap().bytes as u8;
     assert_eq!(files[&name(0, "index")], [0, 0, 0, 2, 0, 0, 0, first]);
@@ -40,17 +37,11 @@ fn a_recovery_point_spares_the_reading<D: TestDisk>() {
         let mut disk = log.into_disk();
         // The second byte of the first record's value length: only a checksum sees it.
         disk.flip(FIRST_LOG, 67, 1);
-        let config = LogConfig {
-            recovery_point,
-            ..SMALL
-        };
+        let config = LogConfig { recovery_point, ..SMALL };
         let opened = Log::open(&mut disk, config);
         // The first segment ends at offset 3.
         if recovery_point < Offset(3) {
-            assert!(
-                matches!(opened, Err(LogError::Corrupt { .. })),
-                "{recovery_point}"
-            );
+            assert!(matches!(opened, Err(LogError::Corrupt { .. })), "{recovery_point}");
         } else {
             let (log, recovery) = opened.unwrap();
             assert_eq!((recovery, log.leo()), (Recovery::default(), Offset(8)));
@@ -84,20 +75,9 @@ fn left_over_files_are_removed_and_others_are_kept<D: TestDisk>() {
     assert_eq!(recovery.indexes, [Offset(6)]);
     assert_eq!(values(&log, 0), all);
     let names = log.disk().list().unwrap();
-    assert!(
-        others
-            .iter()
-            .all(|name| names.contains(&(*name).to_owned()))
-    );
-    assert!(
-        !left_over
-            .iter()
-            .any(|name| names.contains(&(*name).to_owned()))
-    );
-    assert_eq!(
-        hw_file::read(log.disk(), hw_file::HW_FILE).unwrap(),
-        offsets
-    );
+    assert!(others.iter().all(|name| names.contains(&(*name).to_owned())));
+    assert!(!left_over.iter().any(|name| names.contains(&(*name).to_owned())));
+    assert_eq!(hw_file::read(log.disk(), hw_file::HW_FILE).unwrap(), offsets);
     assert_eq!(open(log.into_disk(), SMALL).1, Recovery::default());
 }
 
@@ -105,11 +85,8 @@ fn left_over_files_are_removed_and_others_are_kept<D: TestDisk>() {
 fn a_big_batch_has_a_segment_of_its_own_and_any_setting_works() {
     for segment_bytes in [0, 1, 69, 70, 138, 139, 140, 141, 1000, u32::MAX] {
         for index_interval_bytes in [0, 1, 69, 70, 71, 150, u32::MAX] {
-            let config = LogConfig {
-                segment_bytes,
-                index_interval_bytes,
-                recovery_point: Offset(0),
-            };
+            let config =
+                LogConfig { segment_bytes, index_interval_bytes, recovery_point: Offset(0) };
             let (mut log, _) = open(MemDisk::new(), config);
             let mut all = Vec::new();
             for i in 0..12 {
@@ -122,15 +99,8 @@ fn a_big_batch_has_a_segment_of_its_own_and_any_setting_works() {
                 assert!(all.ends_with(&read) && read.len() >= all.len() - from);
             }
             let (again, recovery) = open(log.clone().into_disk(), config);
-            assert_eq!(
-                recovery,
-                Recovery::default(),
-                "the index is as a scan builds it"
-            );
-            assert_eq!(
-                again.bytes_below(Offset(9)).unwrap(),
-                log.bytes_below(Offset(9)).unwrap()
-            );
+            assert_eq!(recovery, Recovery::default(), "the index is as a scan builds it");
+            assert_eq!(again.bytes_below(Offset(9)).unwrap(), log.bytes_below(Offset(9)).unwrap());
         }
     }
 }
@@ -145,15 +115,11 @@ fn a_segment_never_spans_more_offsets_than_its_index_can_say() {
         bytes[17..21].copy_from_slice(&crc.to_be_bytes());
         bytes
     };
-    let config = LogConfig {
-        segment_bytes: 1 << 20,
-        ..SMALL
-    };
+    let config = LogConfig { segment_bytes: 1 << 20, ..SMALL };
     let (mut log, _) = open(MemDisk::new(), config);
     let span = 1_u64 << 31;
     log.append_follower(&replicated(0, 0, &[1])).unwrap();
-    log.append_follower(&[wide(1), wide(1 + span)].concat())
-        .unwrap();
+    log.append_follower(&[wide(1), wide(1 + span)].concat()).unwrap();
     assert_eq!(log.leo(), Offset(1 + 2 * span));
     let bases: Vec<_> = log.segments.iter().map(|s| s.base.0).collect();
     assert_eq!(bases, [0, 1, 1 + span]);
@@ -166,10 +132,7 @@ fn a_segment_never_spans_more_offsets_than_its_index_can_say() {
 fn an_entry_comes_when_more_bytes_than_the_interval_lie_before_the_batch() {
     let batch = produced(&[1]).len() as u32;
     for (interval, entries) in [(batch - 1, [1, 2, 3]), (batch, [2, 4, 6])] {
-        let config = LogConfig {
-            index_interval_bytes: interval,
-            ..LogConfig::default()
-        };
+        let config = LogConfig { index_interval_bytes: interval, ..LogConfig::default() };
         let (mut log, _) = open(MemDisk::new(), config);
         for value in 0..7 {
             put(&mut log, 0, &[value]);

@@ -7,11 +7,8 @@ use super::{
 use crate::disk::{Disk, FsDisk, MemDisk, Survives};
 
 /// One segment, an index entry for each batch but the first.
-const ONE_SEGMENT: LogConfig = LogConfig {
-    segment_bytes: 1 << 20,
-    index_interval_bytes: 1,
-    recovery_point: Offset(0),
-};
+const ONE_SEGMENT: LogConfig =
+    LogConfig { segment_bytes: 1 << 20, index_interval_bytes: 1, recovery_point: Offset(0) };
 
 /// Four batches in one segment, and where each begins and ends: (offset, byte).
 fn four<D: TestDisk>() -> (D, D::Place, Vec<(u64, u64)>) {
@@ -30,9 +27,7 @@ const ALL: [(i32, u8); 6] = [(1, 1), (1, 2), (1, 3), (3, 4), (3, 5), (3, 6)];
 
 fn a_tail_cut_at_every_byte_is_cut_to_the_batch_before<D: TestDisk>() {
     let (_, _place, bounds) = four::<D>();
-    let [.., (kept, from), (_, to)] = bounds[..] else {
-        unreachable!()
-    };
+    let [.., (kept, from), (_, to)] = bounds[..] else { unreachable!() };
     for end in from..=to {
         let (mut disk, _place, _) = four::<D>();
         disk.truncate(FIRST_LOG, end).unwrap();
@@ -51,11 +46,7 @@ fn a_tail_cut_at_every_byte_is_cut_to_the_batch_before<D: TestDisk>() {
         }
         let before = contents(log.disk());
         let (mut log, recovery) = open(log.into_disk(), ONE_SEGMENT);
-        assert_eq!(
-            recovery,
-            Recovery::default(),
-            "a second start changes nothing"
-        );
+        assert_eq!(recovery, Recovery::default(), "a second start changes nothing");
         assert_eq!(contents(log.disk()), before);
         put(&mut log, 3, &[9]);
         assert_eq!(values(&log, left), [(3, 9)]);
@@ -103,20 +94,10 @@ fn a_cut_tail_does_not_come_back_with_a_power_loss() {
 }
 
 fn corrupt_at(error: &LogError) -> u64 {
-    let LogError::Corrupt {
-        file,
-        position,
-        expected,
-        found,
-        remedy,
-    } = error
-    else {
+    let LogError::Corrupt { file, position, expected, found, remedy } = error else {
         panic!("{error}")
     };
-    assert!(
-        is_log(file.trim_start_matches("memory/")) || file.ends_with(FIRST_LOG),
-        "{file}"
-    );
+    assert!(is_log(file.trim_start_matches("memory/")) || file.ends_with(FIRST_LOG), "{file}");
     assert!(!expected.is_empty() && !found.is_empty(), "{error}");
     assert!(remedy.contains("nothing was changed"), "{remedy}");
     *position
@@ -172,17 +153,11 @@ fn every_flipped_bit_of_the_last_batch_is_cut_and_nothing_else() {
     flip_each(&mut disk, bounds[3].1..bounds[4].1, &all, |disk, byte| {
         let (log, recovery) = open(disk.clone(), ONE_SEGMENT);
         let cut = recovery.cut.unwrap_or_else(|| panic!("byte {byte}"));
-        assert_eq!(
-            (cut.offset, cut.position),
-            (Offset(bounds[3].0), bounds[3].1)
-        );
+        assert_eq!((cut.offset, cut.position), (Offset(bounds[3].0), bounds[3].1));
         assert_eq!(values(&log, 0), ALL[..4]);
         // What was known to be flushed cannot be a torn tail.
         let recovery_point = Offset(5);
-        let config = LogConfig {
-            recovery_point,
-            ..ONE_SEGMENT
-        };
+        let config = LogConfig { recovery_point, ..ONE_SEGMENT };
         let error = Log::open(disk.clone(), config).unwrap_err();
         assert_eq!(corrupt_at(&error), bounds[3].1, "{error}");
     });
@@ -210,12 +185,7 @@ fn damage_below_the_last_segment_is_never_a_torn_tail() {
         put(&mut log, 0, &[value]);
     }
     let whole = log.into_disk();
-    let logs: Vec<_> = whole
-        .list()
-        .unwrap()
-        .into_iter()
-        .filter(|n| is_log(n))
-        .collect();
+    let logs: Vec<_> = whole.list().unwrap().into_iter().filter(|n| is_log(n)).collect();
     assert_eq!(logs.len(), 3);
     for name in &logs[..2] {
         let bytes = whole.len(name).unwrap().unwrap();
@@ -237,11 +207,7 @@ fn damage_below_the_last_segment_is_never_a_torn_tail() {
             Ok((log, recovery)) => {
                 assert!(missing_first && log.start() == Offset(2));
                 assert_eq!(recovery.stale_epochs, epochs(&[(0, 0)]));
-                assert_eq!(
-                    log.epochs(),
-                    epochs(&[(0, 2)]),
-                    "the epoch that covers the start"
-                );
+                assert_eq!(log.epochs(), epochs(&[(0, 2)]), "the epoch that covers the start");
             }
             Err(error) => {
                 assert!(!missing_first && corrupt_at(&error) > 0);
@@ -256,19 +222,10 @@ fn the_error_of_a_damaged_segment_can_be_understood() {
     let (mut disk, (), bounds) = four::<MemDisk>();
     disk.flip(FIRST_LOG, bounds[1].1 + 64, 1);
     let text = Log::open(disk, ONE_SEGMENT).unwrap_err().to_string();
-    let start = format!(
-        "memory/{FIRST_LOG}: at byte {} expected CRC-32C 0x",
-        bounds[1].1
-    );
+    let start = format!("memory/{FIRST_LOG}: at byte {} expected CRC-32C 0x", bounds[1].1);
     assert!(text.starts_with(&start), "{text}");
-    assert!(text.contains(&format!(
-        "(and a good batch after it at byte {})",
-        bounds[2].1
-    )));
-    assert!(
-        text.ends_with("or restore the file from a backup"),
-        "{text}"
-    );
+    assert!(text.contains(&format!("(and a good batch after it at byte {})", bounds[2].1)));
+    assert!(text.ends_with("or restore the file from a backup"), "{text}");
 }
 
 #[test]
@@ -290,17 +247,11 @@ fn a_wrong_index_is_written_anew_whatever_is_in_it() {
             let mut disk = disk.clone();
             disk.replace(FIRST_INDEX, &bad).unwrap();
             let recovery_point = Offset(recovery_point);
-            let config = LogConfig {
-                recovery_point,
-                ..ONE_SEGMENT
-            };
+            let config = LogConfig { recovery_point, ..ONE_SEGMENT };
             let (log, recovery) = open(disk, config);
             for from in 0..6 {
                 let read = values(&log, from);
-                assert!(
-                    ALL.ends_with(&read) && read.len() as u64 >= 6 - from,
-                    "{bad:?}"
-                );
+                assert!(ALL.ends_with(&read) && read.len() as u64 >= 6 - from, "{bad:?}");
             }
             // Below the recovery point it is trusted as far as its last entry shows.
             if recovery_point < Offset(6) {

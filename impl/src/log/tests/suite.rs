@@ -33,27 +33,12 @@ fn a_new_log_is_empty_and_its_names_are_made<D: TestDisk>() {
 
 fn what_is_appended_is_read_by_offset<D: TestDisk>() {
     let (log, _place) = filled::<D>();
-    let all = [
-        (0, 1),
-        (0, 2),
-        (0, 3),
-        (2, 4),
-        (2, 5),
-        (2, 6),
-        (2, 7),
-        (2, 8),
-    ];
+    let all = [(0, 1), (0, 2), (0, 3), (2, 4), (2, 5), (2, 6), (2, 7), (2, 8)];
     for from in 0..=8 {
         let first = BOUNDS.into_iter().rev().find(|base| *base <= from).unwrap();
         assert_eq!(values(&log, from), all[first as usize..], "from {from}");
     }
-    let shapes = [
-        shape(0, 1, 0),
-        shape(1, 3, 0),
-        shape(3, 6, 2),
-        shape(6, 7, 2),
-        shape(7, 8, 2),
-    ];
+    let shapes = [shape(0, 1, 0), shape(1, 3, 0), shape(3, 6, 2), shape(6, 7, 2), shape(7, 8, 2)];
     assert_eq!(log.batches(Offset(0), Offset(8)).unwrap(), shapes);
     assert_eq!(log.batches(Offset(2), Offset(6)).unwrap(), shapes[1..3]);
     for bad in [9, u64::MAX] {
@@ -127,13 +112,7 @@ fn a_refused_batch_writes_nothing<D: TestDisk>() {
         );
     }
     let gap = refused(&two(&replicated(10, 2, &[9])));
-    assert!(matches!(
-        gap,
-        LogError::NotNext {
-            expected: Offset(9),
-            ..
-        }
-    ));
+    assert!(matches!(gap, LogError::NotNext { expected: Offset(9), .. }));
     for older in [1, -1] {
         let error = refused(&replicated(8, older, &[9]));
         assert!(matches!(error, LogError::EpochWentBack { .. }), "{error}");
@@ -148,17 +127,11 @@ fn a_refused_batch_writes_nothing<D: TestDisk>() {
         assert!(matches!(error, LogError::BadBatch { position, .. } if position == at));
     }
     for cut in 1..good.len() {
-        assert!(matches!(
-            refused(&good[..cut]),
-            LogError::BadBatch { position: 0, .. }
-        ));
+        assert!(matches!(refused(&good[..cut]), LogError::BadBatch { position: 0, .. }));
     }
     let (leo, epoch) = (log.leo(), Epoch(2));
     let mut produce = |bytes: &[u8], base| log.append_leader(bytes, base, epoch).unwrap_err();
-    assert!(matches!(
-        produce(&good, Offset(7)),
-        LogError::NotNext { .. }
-    ));
+    assert!(matches!(produce(&good, Offset(7)), LogError::NotNext { .. }));
     let error = produce(&two(&good), leo);
     let trailing = BatchError::Trailing(good.len() as u64);
     assert!(matches!(error, LogError::BadBatch { error, .. } if error == trailing));
@@ -211,16 +184,10 @@ fn a_log_starts_anew_where_it_is_told<D: TestDisk>() {
         put(&mut log, 7, &[1]);
         put(&mut log, 7, &[2]);
         assert_eq!(values(&log, start), [(7, 1), (7, 2)]);
-        assert!(
-            log.read(Offset(start.wrapping_sub(1)), log.leo(), 1)
-                .is_err()
-        );
+        assert!(log.read(Offset(start.wrapping_sub(1)), log.leo(), 1).is_err());
         // Before the start: as truncate_fully.
         if start > 0 {
-            assert_eq!(
-                log.truncate_to(Offset(start - 1)).unwrap(),
-                Offset(start - 1)
-            );
+            assert_eq!(log.truncate_to(Offset(start - 1)).unwrap(), Offset(start - 1));
             assert_eq!(log.start(), Offset(start - 1));
         }
     }
@@ -233,11 +200,7 @@ fn epochs_are_stored_before_records_and_cut_with_them<D: TestDisk>() {
     log.assign_epoch(Epoch(1), Offset(9)).unwrap();
     assert_eq!(log.epochs(), epochs(&[(1, 0)]), "known already");
     log.assign_epoch(Epoch(2), Offset(0)).unwrap();
-    assert_eq!(
-        log.epochs(),
-        epochs(&[(2, 0)]),
-        "the empty one before gives way"
-    );
+    assert_eq!(log.epochs(), epochs(&[(2, 0)]), "the empty one before gives way");
     put(&mut log, 2, &[1]);
     log.assign_epoch(Epoch(4), Offset(1)).unwrap();
     assert_eq!(log.epochs(), epochs(&[(2, 0), (4, 1)]));
@@ -249,11 +212,9 @@ fn epochs_are_stored_before_records_and_cut_with_them<D: TestDisk>() {
     let (mut log, recovery) = open(log.into_disk(), SMALL);
     assert_eq!(recovery.stale_epochs, epochs(&[(4, 1)]));
     assert_eq!(log.epochs(), epochs(&[(2, 0)]));
-    log.append_follower(&[replicated(1, 3, &[2]), replicated(2, 5, &[3])].concat())
-        .unwrap();
+    log.append_follower(&[replicated(1, 3, &[2]), replicated(2, 5, &[3])].concat()).unwrap();
     assert_eq!(log.epochs(), epochs(&[(2, 0), (3, 1), (5, 2)]));
-    log.store_epochs(&epochs(&[(2, 0), (3, 1), (5, 2), (8, 3)]))
-        .unwrap();
+    log.store_epochs(&epochs(&[(2, 0), (3, 1), (5, 2), (8, 3)])).unwrap();
     let mut disk = log.into_disk();
     // Without the file, the batches say it, epoch 0 and all (B21).
     disk.remove("leader-epoch-checkpoint").unwrap();
@@ -275,15 +236,9 @@ fn the_last_offsets_there_are_can_be_used() {
     let last = i64::MAX as u64;
     let (mut log, _) = open(MemDisk::new(), SMALL);
     log.truncate_fully(Offset(last - 2)).unwrap();
-    assert!(
-        log.append_leader(&produced(&[1, 2, 3]), Offset(last - 2), Epoch(0))
-            .is_err()
-    );
+    assert!(log.append_leader(&produced(&[1, 2, 3]), Offset(last - 2), Epoch(0)).is_err());
     assert_eq!(put(&mut log, 0, &[1, 2]), Offset(last));
-    assert!(
-        log.append_leader(&produced(&[1]), Offset(last), Epoch(0))
-            .is_err()
-    );
+    assert!(log.append_leader(&produced(&[1]), Offset(last), Epoch(0)).is_err());
     let (log, _) = open(log.into_disk(), SMALL);
     assert_eq!(values(&log, last - 2), [(0, 1), (0, 2)]);
 }

@@ -34,10 +34,7 @@ fn x1_a_leader_elected_again_has_forgotten_what_followers_acknowledged() {
     assert_eq!(w.controller.partition().isr, ids(&[2, 3]));
 
     w.apply(2);
-    let grace = Progress {
-        last_caught_up_ms: Some(w.now),
-        ..Progress::default()
-    };
+    let grace = Progress { last_caught_up_ms: Some(w.now), ..Progress::default() };
     assert_eq!(w.leader(2).isr.followers[&BrokerId(3)], grace);
     assert_eq!(w.at(2), (1, 0));
     assert_eq!(w.answered[&v0].0, ErrorCode::NotLeaderOrFollower);
@@ -55,10 +52,7 @@ fn x2_a_partition_epoch_already_known_cancels_nothing() {
     w.tick(1);
     w.decide();
     w.hear(1);
-    assert_eq!(
-        w.leader(1).isr.membership,
-        Membership::Committed { isr: ids(&[1]) }
-    );
+    assert_eq!(w.leader(1).isr.membership, Membership::Committed { isr: ids(&[1]) });
     w.deliver_fetch(2);
     let proposed = w.leader(1).isr.membership.clone();
     assert_eq!(proposed.maximal(), ids(&[1, 2]));
@@ -88,22 +82,12 @@ fn a_newer_partition_epoch_cancels_what_was_proposed_before_it() {
     assert_eq!(w.leader(1).isr.membership.committed(), &ids(&[1, 2, 3]));
     w.fence(3);
     w.apply(1);
-    assert_eq!(
-        w.leader(1).isr.membership,
-        Membership::Committed { isr: ids(&[1, 2]) }
-    );
-    assert_eq!(
-        w.leader(1).isr.followers[&BrokerId(2)].leo,
-        Some(Offset(1)),
-        "progress is kept"
-    );
+    assert_eq!(w.leader(1).isr.membership, Membership::Committed { isr: ids(&[1, 2]) });
+    assert_eq!(w.leader(1).isr.followers[&BrokerId(2)].leo, Some(Offset(1)), "progress is kept");
     w.decide();
     let refused = AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion);
     assert_eq!(w.hear(1), refused);
-    assert_eq!(
-        w.leader(1).isr.membership,
-        Membership::Committed { isr: ids(&[1, 2]) }
-    );
+    assert_eq!(w.leader(1).isr.membership, Membership::Committed { isr: ids(&[1, 2]) });
 }
 
 #[test]
@@ -114,30 +98,16 @@ fn x3_a_proposal_made_under_another_minimum_is_refused() {
     w.tick(1);
     w.control(ControllerInput::ChangeMinIsr { min_isr: 2 });
     w.decide();
-    assert_eq!(
-        w.hear(1),
-        AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion)
-    );
+    assert_eq!(w.hear(1), AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion));
     assert_eq!((w.at(1), w.error_of(1, v1)), ((1, 0), None));
-    assert_eq!(
-        w.leader(1).isr.membership.maximal(),
-        ids(&[1, 2]),
-        "still pending (R3)"
-    );
+    assert_eq!(w.leader(1).isr.membership.maximal(), ids(&[1, 2]), "still pending (R3)");
     w.apply(1);
-    assert_eq!(
-        w.leader(1).isr.membership,
-        Membership::Committed { isr: ids(&[1, 2]) }
-    );
+    assert_eq!(w.leader(1).isr.membership, Membership::Committed { isr: ids(&[1, 2]) });
     w.tick(1);
     w.decide();
     w.hear(1);
     assert_eq!(w.controller.partition().elr, ids(&[2]));
-    assert_eq!(
-        (w.at(1), w.error_of(1, v1)),
-        ((1, 0), None),
-        "under the minimum (H1)"
-    );
+    assert_eq!((w.at(1), w.error_of(1, v1)), ((1, 0), None), "under the minimum (H1)");
 }
 
 /// The second broker is out of the ISR and proposed again, one produce waits for it, and it is
@@ -161,10 +131,7 @@ fn x4_a_refused_proposal_is_enough_to_commit() {
     let (mut w, v) = proposed_and_fenced();
     w.apply(1);
     assert_eq!(w.error_of(1, v), None, "still in the maximal ISR");
-    assert_eq!(
-        w.hear(1),
-        AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica)
-    );
+    assert_eq!(w.hear(1), AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica));
     assert_eq!((w.at(1), w.error_of(1, v)), ((2, 2), Some(ErrorCode::None)));
 }
 
@@ -172,32 +139,18 @@ fn x4_a_refused_proposal_is_enough_to_commit() {
 fn x5_a_change_of_a_broker_is_enough_to_commit() {
     let (mut w, v) = proposed_and_fenced();
     w.hear(1);
-    assert_eq!(
-        w.error_of(1, v),
-        None,
-        "about to join, as far as the leader knows"
-    );
+    assert_eq!(w.error_of(1, v), None, "about to join, as far as the leader knows");
     let known = w.node(1).replica.registration().cloned();
     w.apply(1);
-    assert_eq!(
-        w.node(1).replica.registration().cloned(),
-        known,
-        "nothing new of the partition"
-    );
+    assert_eq!(w.node(1).replica.registration().cloned(), known, "nothing new of the partition");
     assert_eq!((w.at(1), w.error_of(1, v)), ((2, 2), Some(ErrorCode::None)));
 }
 
 #[test]
 fn x5_a_new_life_of_a_broker_is_enough_to_commit() {
     let (mut w, v) = proposed_and_fenced();
-    w.control(ControllerInput::Register {
-        broker: BrokerId(2),
-        log: LogFate::Kept,
-    });
-    w.control(ControllerInput::Unfence {
-        broker: BrokerId(2),
-        epoch: BrokerEpoch(3),
-    });
+    w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Kept });
+    w.control(ControllerInput::Unfence { broker: BrokerId(2), epoch: BrokerEpoch(3) });
     w.hear(1);
     assert_eq!(w.error_of(1, v), None);
     w.apply(1);
@@ -229,28 +182,12 @@ fn what_proves_nothing_leaves_the_maximal_isr_wide_until_metadata_tells() {
     w.tick(1);
     assert_eq!(w.proposals, [sent], "the same again (R4)");
     w.decide();
-    assert_eq!(
-        w.hear(1),
-        AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion)
-    );
+    assert_eq!(w.hear(1), AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion));
     let pending = &w.leader(1).isr.membership;
-    assert!(matches!(
-        pending,
-        Membership::Pending {
-            outcome: Outcome::Unknown,
-            ..
-        }
-    ));
+    assert!(matches!(pending, Membership::Pending { outcome: Outcome::Unknown, .. }));
     w.tick(1);
-    assert_eq!(
-        (w.proposals.len(), w.at(1)),
-        (0, (1, 0)),
-        "and not a third time"
-    );
+    assert_eq!((w.proposals.len(), w.at(1)), (0, (1, 0)), "and not a third time");
     w.apply(1);
-    assert_eq!(
-        w.leader(1).isr.membership,
-        Membership::Committed { isr: ids(&[1]) }
-    );
+    assert_eq!(w.leader(1).isr.membership, Membership::Committed { isr: ids(&[1]) });
     assert_eq!(w.at(1), (1, 1));
 }

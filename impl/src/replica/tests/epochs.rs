@@ -16,11 +16,7 @@ impl Twin {
         let first = entries.first().map_or(leo, |e| e.1.0);
         let covering = |at: u64| entries.iter().rev().find(|e| e.1.0 <= at).unwrap().0.0;
         let begun = entries.last().filter(|e| e.1.0 == leo).map(|e| e.0.0);
-        Self {
-            first,
-            records: (first..leo).map(covering).collect(),
-            begun,
-        }
+        Self { first, records: (first..leo).map(covering).collect(), begun }
     }
 
     fn leo(&self) -> u64 {
@@ -67,8 +63,7 @@ impl Twin {
     fn without_records_from(&self, end: u64) -> Self {
         let mut twin = self.clone();
         if end <= self.leo() {
-            twin.records
-                .truncate(end.saturating_sub(self.first) as usize);
+            twin.records.truncate(end.saturating_sub(self.first) as usize);
             twin.begun = None;
         }
         twin
@@ -77,9 +72,7 @@ impl Twin {
 
 fn subsets(of: u32, size: u32) -> impl Iterator<Item = Vec<u32>> {
     let picked = move |mask: u32| (0..of).filter(|bit| mask >> bit & 1 == 1).collect();
-    (0..1_u32 << of)
-        .filter(move |mask| mask.count_ones() == size)
-        .map(picked)
+    (0..1_u32 << of).filter(move |mask| mask.count_ones() == size).map(picked)
 }
 
 /// Every cache with epochs in 0..6 and starts in 0..6, with every LEO up to 6 that fits.
@@ -113,17 +106,9 @@ fn both_look_ups_agree_with_the_records() {
         for asked in -1..=7 {
             let (epoch, at) = (Epoch(asked), Offset(leo));
             let floor = cache.end_offset_for_epoch(epoch, at);
-            assert_eq!(
-                floor,
-                typed(twin.floor(asked)),
-                "floor of {asked} in {cache:?}, {leo}"
-            );
+            assert_eq!(floor, typed(twin.floor(asked)), "floor of {asked} in {cache:?}, {leo}");
             let answer = cache.answer_end_offset(epoch, at);
-            assert_eq!(
-                answer,
-                typed(twin.answer(asked)),
-                "end of {asked} in {cache:?}, {leo}"
-            );
+            assert_eq!(answer, typed(twin.answer(asked)), "end of {asked} in {cache:?}, {leo}");
         }
     });
     assert!(logs > 1_500, "only {logs} logs");
@@ -153,43 +138,23 @@ fn the_look_up_and_the_answer_differ_in_three_rows() {
 #[test]
 fn examples_of_the_tables() {
     let cache = |entries: &[(i32, u64)]| {
-        EpochCache::new(
-            entries
-                .iter()
-                .map(|&(e, s)| (Epoch(e), Offset(s)))
-                .collect(),
-        )
+        EpochCache::new(entries.iter().map(|&(e, s)| (Epoch(e), Offset(s))).collect())
     };
     let chapter = cache(&[(0, 0), (1, 5), (3, 6)]);
-    let rows = [
-        Some((0, 5)),
-        Some((1, 6)),
-        Some((1, 6)),
-        Some((3, 6)),
-        Some((3, 6)),
-    ];
+    let rows = [Some((0, 5)), Some((1, 6)), Some((1, 6)), Some((3, 6)), Some((3, 6))];
     for (asked, row) in (0..).zip(rows) {
-        assert_eq!(
-            chapter.end_offset_for_epoch(Epoch(asked), Offset(6)),
-            typed(row)
-        );
+        assert_eq!(chapter.end_offset_for_epoch(Epoch(asked), Offset(6)), typed(row));
     }
     assert_eq!(chapter.end_offset_for_epoch(Epoch(-1), Offset(6)), None);
     let wire = cache(&[(2, 0), (4, 6), (7, 10)]);
     let rows = [(1, 0), (2, 6), (2, 6), (4, 10), (4, 10), (4, 10), (7, 12)];
     for (asked, row) in (1..).zip(rows) {
-        assert_eq!(
-            wire.answer_end_offset(Epoch(asked), Offset(12)),
-            typed(Some(row))
-        );
+        assert_eq!(wire.answer_end_offset(Epoch(asked), Offset(12)), typed(Some(row)));
     }
     assert_eq!(wire.answer_end_offset(Epoch(8), Offset(12)), None);
     assert_eq!(wire.answer_end_offset(Epoch(-1), Offset(12)), None);
     let late = cache(&[(5, 10)]);
-    assert_eq!(
-        late.answer_end_offset(Epoch(4), Offset(10)),
-        typed(Some((4, 10)))
-    );
+    assert_eq!(late.answer_end_offset(Epoch(4), Offset(10)), typed(Some((4, 10))));
 }
 
 #[test]
@@ -197,9 +162,7 @@ fn an_offset_has_the_epoch_of_its_record() {
     every_log(|cache, leo| {
         let twin = Twin::of(cache.entries(), leo);
         for at in 0..leo {
-            let record = at
-                .checked_sub(twin.first)
-                .map(|nth| twin.records[nth as usize]);
+            let record = at.checked_sub(twin.first).map(|nth| twin.records[nth as usize]);
             assert_eq!(cache.epoch_for_offset(Offset(at)), record.map(Epoch));
         }
     });
@@ -212,11 +175,7 @@ fn truncation_leaves_the_epochs_of_what_remains() {
         for at in 0..=7 {
             let mut cut = cache.clone();
             let change = cut.truncate_from_end(Offset(at));
-            assert_eq!(
-                cut.entries(),
-                twin.without_records_from(at).entries(),
-                "{cache:?} to {at}"
-            );
+            assert_eq!(cut.entries(), twin.without_records_from(at).entries(), "{cache:?} to {at}");
             assert_eq!(change == CacheChange::Changed, cut != *cache);
         }
         for at in 0..=leo {
@@ -227,9 +186,7 @@ fn truncation_leaves_the_epochs_of_what_remains() {
                 kept.records.drain(..(at - twin.first) as usize);
                 kept.first = at;
                 // An empty log still knows its newest epoch.
-                kept.begun = kept
-                    .begun
-                    .or(twin.epochs().last().copied().filter(|_| at == leo));
+                kept.begun = kept.begun.or(twin.epochs().last().copied().filter(|_| at == leo));
             }
             assert_eq!(cut.entries(), kept.entries(), "{cache:?} from {at}");
             assert_eq!(change == CacheChange::Changed, cut != *cache);
@@ -243,23 +200,12 @@ fn an_assigned_epoch_outdoes_what_contradicts_it() {
         for (epoch, at) in (0..=7).flat_map(|e| (0..=leo).map(move |at| (Epoch(e), Offset(at)))) {
             let mut assigned = cache.clone();
             let change = assigned.assign(epoch, at);
-            let known = cache
-                .entries()
-                .last()
-                .is_some_and(|l| l.0 == epoch && l.1 <= at);
+            let known = cache.entries().last().is_some_and(|l| l.0 == epoch && l.1 <= at);
             let older = |e: &&(Epoch, Offset)| e.0 < epoch && e.1 < at;
             let mut twin: Vec<_> = cache.entries().iter().filter(older).copied().collect();
             twin.push((epoch, at));
-            let expected = if known {
-                cache.entries().to_vec()
-            } else {
-                twin
-            };
-            assert_eq!(
-                assigned.entries(),
-                expected,
-                "({epoch}, {at}) into {cache:?}"
-            );
+            let expected = if known { cache.entries().to_vec() } else { twin };
+            assert_eq!(assigned.entries(), expected, "({epoch}, {at}) into {cache:?}");
             assert!(assigned.is_ordered());
             assert_eq!(change == CacheChange::Changed, !known);
         }

@@ -9,23 +9,13 @@ use crate::replica::io::{
 use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, Offset, PartitionEpoch};
 
 fn batch(base: u64, next: u64, epoch: i32) -> BatchShape {
-    BatchShape {
-        base: Offset(base),
-        next: Offset(next),
-        epoch: Epoch(epoch),
-    }
+    BatchShape { base: Offset(base), next: Offset(next), epoch: Epoch(epoch) }
 }
 
 fn good(hw: u64, batches: &[BatchShape]) -> FetchAnswer {
     let (hw, log_start) = (Some(Offset(hw)), Some(Offset(0)));
     let batches = batches.to_vec();
-    FetchAnswer {
-        error: ErrorCode::None,
-        hw,
-        log_start,
-        diverging: None,
-        batches,
-    }
+    FetchAnswer { error: ErrorCode::None, hw, log_start, diverging: None, batches }
 }
 
 /// The answer to the newest fetch of broker 2, from broker 1, given to the core alone: what comes
@@ -35,15 +25,7 @@ fn answer(w: &World, answer: FetchAnswer) -> (Vec<Effect>, (u64, u64)) {
     let (_, request) = w.node(2).fetch.unwrap();
     let (now_ms, from) = (w.now, BrokerId(1));
     let mut effects = vec![];
-    replica.step(
-        Input::FetchAnswer {
-            now_ms,
-            from,
-            request,
-            answer,
-        },
-        &mut effects,
-    );
+    replica.step(Input::FetchAnswer { now_ms, from, request, answer }, &mut effects);
     match effects.pop() {
         Some(Effect::SendFetch { fetch, .. }) => assert_eq!(fetch.offset, replica.leo()),
         other => panic!("each answer is followed by a fetch, not by {other:?}"),
@@ -65,10 +47,7 @@ fn following() -> World {
 fn image_with(w: &World, change: impl Fn(&mut MetadataImage)) -> Input {
     let mut image = w.controller.image();
     change(&mut image);
-    Input::Metadata {
-        now_ms: w.now,
-        image,
-    }
+    Input::Metadata { now_ms: w.now, image }
 }
 
 #[test]
@@ -77,31 +56,15 @@ fn it_asks_a_new_leader_at_once_and_cuts_nothing_by_itself() {
     w.move_leader(2);
     w.move_leader(1);
     let effects = w.apply(2);
-    let [Effect::SendFetch { to, fetch }] = effects[..] else {
-        panic!("{effects:?}")
-    };
-    assert_eq!(
-        (to, fetch.current_epoch),
-        (BrokerId(1), Some(Epoch(2))),
-        "M2: the epoch grew"
-    );
-    assert_eq!(
-        (fetch.offset, fetch.last_fetched_epoch),
-        (Offset(2), Some(Epoch(0)))
-    );
+    let [Effect::SendFetch { to, fetch }] = effects[..] else { panic!("{effects:?}") };
+    assert_eq!((to, fetch.current_epoch), (BrokerId(1), Some(Epoch(2))), "M2: the epoch grew");
+    assert_eq!((fetch.offset, fetch.last_fetched_epoch), (Offset(2), Some(Epoch(0))));
     assert_eq!(fetch.broker_epoch, Some(BrokerEpoch(2)));
     assert_eq!(w.at(2), (2, 1), "M4");
     w.control(ControllerInput::ChangeMinIsr { min_isr: 2 });
-    assert_eq!(
-        w.apply(2),
-        [],
-        "the same epoch: the fetch that is out stays out"
-    );
+    assert_eq!(w.apply(2), [], "the same epoch: the fetch that is out stays out");
     let known = w.node(2).replica.registration().unwrap();
-    assert_eq!(
-        (known.min_isr, known.partition_epoch),
-        (2, PartitionEpoch(3))
-    );
+    assert_eq!((known.min_isr, known.partition_epoch), (2, PartitionEpoch(3)));
 }
 
 #[test]
@@ -116,27 +79,14 @@ fn without_a_leader_nothing_is_asked() {
     assert_eq!(w.node(2).replica.role(), &Role::Follower);
     let (_, request) = w.node(2).fetch.unwrap();
     let (now_ms, from) = (w.now, BrokerId(1));
-    let late = Input::FetchAnswer {
-        now_ms,
-        from,
-        request,
-        answer: good(2, &[]),
-    };
+    let late = Input::FetchAnswer { now_ms, from, request, answer: good(2, &[]) };
     assert_eq!(w.step(2, late), []);
 }
 
 /// The answer to `request` as if `from` had sent it; what broker `id` does about it.
 fn hand(w: &mut World, id: i32, from: i32, request: FetchRequest) -> Vec<Effect> {
     let (now_ms, answer) = (w.now, good(2, &[batch(2, 3, 0)]));
-    w.step(
-        id,
-        Input::FetchAnswer {
-            now_ms,
-            from: BrokerId(from),
-            request,
-            answer,
-        },
-    )
+    w.step(id, Input::FetchAnswer { now_ms, from: BrokerId(from), request, answer })
 }
 
 #[test]
@@ -145,10 +95,7 @@ fn an_answer_stands_only_for_this_epoch_this_leader_and_this_leo() {
     let (_, request) = w.node(2).fetch.unwrap();
     let before = w.node(2).replica.clone();
     for current_epoch in [None, Some(Epoch(1)), Some(Epoch(-1))] {
-        let request = FetchRequest {
-            current_epoch,
-            ..request
-        };
+        let request = FetchRequest { current_epoch, ..request };
         assert_eq!(hand(&mut w, 2, 1, request), []);
         let from = BrokerId(1);
         assert_eq!(w.step(2, Input::FetchLost { from, request }), []);
@@ -163,13 +110,7 @@ fn an_answer_stands_only_for_this_epoch_this_leader_and_this_leo() {
     assert_eq!(hand(&mut w, 1, 1, request), [], "a leader has asked nobody");
     let from = BrokerId(1);
     let effects = w.step(2, Input::FetchLost { from, request });
-    assert_eq!(
-        effects,
-        [Effect::SendFetch {
-            to: from,
-            fetch: request
-        }]
-    );
+    assert_eq!(effects, [Effect::SendFetch { to: from, fetch: request }]);
 }
 
 #[test]
@@ -228,12 +169,7 @@ fn batches_of_an_epoch_above_mine_are_left_out_with_all_that_follow() {
     let w = following();
     let sent = [batch(2, 3, 0), batch(3, 4, 1), batch(4, 5, 1)];
     let (effects, at) = answer(&w, good(9, &sent));
-    assert_eq!(
-        effects,
-        [Effect::AppendReplicated {
-            batches: sent[..1].to_vec()
-        }]
-    );
+    assert_eq!(effects, [Effect::AppendReplicated { batches: sent[..1].to_vec() }]);
     assert_eq!(at, (3, 3));
     assert_eq!(answer(&w, good(2, &sent[1..])).0, [], "even the first");
 }
@@ -241,35 +177,14 @@ fn batches_of_an_epoch_above_mine_are_left_out_with_all_that_follow() {
 #[test]
 fn new_epochs_are_stored_before_their_records() {
     let mut w = following();
-    w.control(ControllerInput::Register {
-        broker: BrokerId(1),
-        log: LogFate::Kept,
-    });
-    w.control(ControllerInput::Register {
-        broker: BrokerId(1),
-        log: LogFate::Kept,
-    });
+    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
+    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
     w.apply(2);
     let sent = [batch(2, 3, 0), batch(3, 4, 1), batch(4, 6, 2)];
     let (effects, at) = answer(&w, good(0, &sent));
-    let entries = vec![
-        (Epoch(0), Offset(0)),
-        (Epoch(1), Offset(3)),
-        (Epoch(2), Offset(4)),
-    ];
-    let stored = Effect::StoreEpochs {
-        entries,
-        when: StoreWhen::BeforeNext,
-    };
-    assert_eq!(
-        effects,
-        [
-            stored,
-            Effect::AppendReplicated {
-                batches: sent.to_vec()
-            }
-        ]
-    );
+    let entries = vec![(Epoch(0), Offset(0)), (Epoch(1), Offset(3)), (Epoch(2), Offset(4))];
+    let stored = Effect::StoreEpochs { entries, when: StoreWhen::BeforeNext };
+    assert_eq!(effects, [stored, Effect::AppendReplicated { batches: sent.to_vec() }]);
     assert_eq!(at, (6, 1));
 }
 
@@ -288,17 +203,10 @@ fn what_no_leader_could_have_sent_is_not_taken() {
         assert_eq!(answer(&w, good(9, &batches)), (vec![], (2, 1)), "{why}");
     }
     let mut w = following();
-    w.control(ControllerInput::Register {
-        broker: BrokerId(1),
-        log: LogFate::Kept,
-    });
+    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
     w.apply(2);
     let falling = [batch(2, 3, 1), batch(3, 4, 0)];
-    assert_eq!(
-        answer(&w, good(9, &falling)),
-        (vec![], (2, 1)),
-        "falling epochs"
-    );
+    assert_eq!(answer(&w, good(9, &falling)), (vec![], (2, 1)), "falling epochs");
 }
 
 #[test]
@@ -321,10 +229,7 @@ fn the_log_start_follows_the_leaders() {
     w.step(1, Input::AdvanceLogStart { to: Offset(1) });
     w.round(2);
     let log = w.node(2).replica.log();
-    assert_eq!(
-        (log.start, log.epochs.entries()),
-        (Offset(1), &[(Epoch(0), Offset(1))][..])
-    );
+    assert_eq!((log.start, log.epochs.entries()), (Offset(1), &[(Epoch(0), Offset(1))][..]));
     // Never above the watermark, never back.
     for to in [0, 1, 3] {
         assert_eq!(w.step(1, Input::AdvanceLogStart { to: Offset(to) }), []);
@@ -339,12 +244,7 @@ fn below_its_own_log_start_nothing_of_the_log_is_left() {
     let mut parting = good(2, &[]);
     parting.diverging = Some((Epoch(0), Offset(1)));
     let (effects, at) = answer(&w, parting);
-    assert_eq!(
-        effects[0],
-        Effect::TruncateFully {
-            start_at: Offset(1)
-        }
-    );
+    assert_eq!(effects[0], Effect::TruncateFully { start_at: Offset(1) });
     assert_eq!(at, (1, 1));
 }
 
@@ -356,29 +256,13 @@ fn into_an_empty_log_a_batch_comes_whole() {
     refused.error = ErrorCode::OffsetOutOfRange;
     refused.log_start = Some(Offset(5));
     let (now_ms, from) = (w.now, BrokerId(1));
-    w.step(
-        2,
-        Input::FetchAnswer {
-            now_ms,
-            from,
-            request,
-            answer: refused,
-        },
-    );
+    w.step(2, Input::FetchAnswer { now_ms, from, request, answer: refused });
     assert_eq!(w.at(2), (5, 5));
     let mut whole = good(8, &[batch(3, 8, 0)]);
     whole.log_start = Some(Offset(5));
     let (effects, at) = answer(&w, whole);
-    assert_eq!(
-        effects[0],
-        Effect::TruncateFully {
-            start_at: Offset(3)
-        }
-    );
-    assert!(
-        matches!(effects[3], Effect::AppendReplicated { .. }),
-        "{effects:?}"
-    );
+    assert_eq!(effects[0], Effect::TruncateFully { start_at: Offset(3) });
+    assert!(matches!(effects[3], Effect::AppendReplicated { .. }), "{effects:?}");
     assert_eq!(effects[4], Effect::AdvanceLogStart { to: Offset(5) });
     assert_eq!(at, (8, 8));
 }
@@ -387,18 +271,12 @@ fn into_an_empty_log_a_batch_comes_whole() {
 fn a_restarted_broker_resumes_no_epoch() {
     let mut w = following();
     let old = w.images.len() - 1;
-    w.control(ControllerInput::Register {
-        broker: BrokerId(1),
-        log: LogFate::Kept,
-    });
+    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
     w.restart(1);
     assert_eq!(w.apply_image(1, old), [], "older than its registration");
     assert_eq!(w.node(1).replica.role(), &Role::Idle);
     w.apply(1);
-    assert_eq!(
-        w.node(1).replica.registration().unwrap().leader_epoch,
-        Epoch(1)
-    );
+    assert_eq!(w.node(1).replica.registration().unwrap().leader_epoch, Epoch(1));
     assert!(w.node(1).replica.leader().is_some());
 
     // Not even if the metadata says so: records of that epoch are in the log already.
@@ -452,11 +330,7 @@ fn an_image_that_no_controller_wrote_is_not_acted_on() {
         let before = replica.registration().cloned();
         let mut effects = vec![];
         replica.step(input, &mut effects);
-        assert_eq!(
-            (effects, replica.registration().cloned()),
-            (vec![], before),
-            "{why}"
-        );
+        assert_eq!((effects, replica.registration().cloned()), (vec![], before), "{why}");
     }
 }
 
@@ -476,10 +350,7 @@ fn joining_and_leaving_the_assignment_in_one_epoch() {
     let again = image_with(&w, |image| {
         image.partition.partition_epoch = PartitionEpoch(2);
     });
-    assert!(matches!(
-        w.step(3, again.clone())[..],
-        [Effect::SendFetch { .. }]
-    ));
+    assert!(matches!(w.step(3, again.clone())[..], [Effect::SendFetch { .. }]));
     w.step(1, again);
     assert_eq!(w.ask(1, request).error, ErrorCode::None);
 }

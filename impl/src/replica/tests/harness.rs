@@ -101,11 +101,7 @@ impl World {
         }
         let (stored_epochs, leo) = (epochs.clone(), Offset(records.len() as u64));
         let life = self.controller.brokers()[&BrokerId(id)].epoch;
-        let shape = LogShape {
-            start: Offset(0),
-            leo,
-            epochs,
-        };
+        let shape = LogShape { start: Offset(0), leo, epochs };
         let replica = Replica::restore(BrokerId(id), Config::new(life), shape, Some(Offset(hw)));
         let records = records.to_vec();
         let node = Node {
@@ -148,11 +144,7 @@ impl World {
             Input::FetchAnswer { .. } => self.nodes.get_mut(&id).expect("a broker").reply.take(),
             _ => None,
         };
-        self.nodes
-            .get_mut(&id)
-            .expect("a broker")
-            .replica
-            .step(input, &mut effects);
+        self.nodes.get_mut(&id).expect("a broker").replica.step(input, &mut effects);
         for effect in &effects {
             self.execute(id, effect, in_hand.as_ref());
         }
@@ -163,11 +155,7 @@ impl World {
         assert_eq!(log.epochs.entries(), node.stored_epochs, "{effects:?}");
         let leads = node.replica.leader().is_some();
         for (&(epoch, _), at) in node.records.iter().zip(node.start..) {
-            assert_eq!(
-                log.epochs.epoch_for_offset(Offset(at)),
-                Some(epoch),
-                "leads: {leads}"
-            );
+            assert_eq!(log.epochs.epoch_for_offset(Offset(at)), Some(epoch), "leads: {leads}");
         }
         effects
     }
@@ -175,11 +163,7 @@ impl World {
     fn execute(&mut self, id: i32, effect: &Effect, in_hand: Option<&Reply>) {
         let node = self.nodes.get_mut(&id).expect("a broker");
         match effect {
-            Effect::Append {
-                request,
-                base,
-                epoch,
-            } => {
+            Effect::Append { request, base, epoch } => {
                 assert_eq!(base.0, node.start + node.records.len() as u64);
                 node.records.push((*epoch, request.0));
             }
@@ -206,11 +190,7 @@ impl World {
                 node.fetch = Some((to.0, *fetch));
                 node.fetches_sent += 1;
             }
-            Effect::AnswerProduce {
-                request,
-                error,
-                base_offset,
-            } => {
+            Effect::AnswerProduce { request, error, base_offset } => {
                 let twice = self.answered.insert(request.0, (*error, *base_offset));
                 assert_eq!(twice, None, "answered twice");
             }
@@ -226,9 +206,7 @@ impl World {
         for effect in &effects {
             match effect {
                 ControllerEffect::Metadata(image) => self.images.push(image.clone()),
-                ControllerEffect::AnswerAlterPartition {
-                    proposal, answer, ..
-                } => {
+                ControllerEffect::AnswerAlterPartition { proposal, answer, .. } => {
                     self.decisions.push((proposal.clone(), answer.clone()));
                 }
                 ControllerEffect::Registered { .. } | ControllerEffect::AnswerMoveLeader { .. } => {
@@ -243,9 +221,7 @@ impl World {
     }
 
     pub fn fence(&mut self, id: i32) {
-        self.control(ControllerInput::SessionExpired {
-            broker: BrokerId(id),
-        });
+        self.control(ControllerInput::SessionExpired { broker: BrokerId(id) });
     }
 
     /// A broker applies the newest image, skipping any it has not seen (M6).
@@ -256,26 +232,14 @@ impl World {
 
     pub fn apply_image(&mut self, id: i32, nth: usize) -> Vec<Effect> {
         let image = self.images[nth].clone();
-        self.step(
-            id,
-            Input::Metadata {
-                now_ms: self.now,
-                image,
-            },
-        )
+        self.step(id, Input::Metadata { now_ms: self.now, image })
     }
 
     /// A produce of one record that may wait two minutes; returns its request.
     pub fn produce(&mut self, id: i32, acks: i16) -> u64 {
         self.last_request += 1;
         let (now_ms, request) = (self.now, RequestId(self.last_request));
-        let produce = Input::Produce {
-            now_ms,
-            request,
-            acks,
-            records: 1,
-            timeout_ms: 120_000,
-        };
+        let produce = Input::Produce { now_ms, request, acks, records: 1, timeout_ms: 120_000 };
         self.step(id, produce);
         self.last_request
     }
@@ -298,14 +262,7 @@ impl World {
     pub fn ask(&mut self, id: i32, fetch: FetchRequest) -> Told {
         self.last_request += 1;
         let request = RequestId(self.last_request);
-        let effects = self.step(
-            id,
-            Input::Fetch {
-                now_ms: self.now,
-                request,
-                fetch,
-            },
-        );
+        let effects = self.step(id, Input::Fetch { now_ms: self.now, request, fetch });
         told(&effects)
     }
 
@@ -325,46 +282,21 @@ impl World {
 
     /// The fetch a follower has sent arrives; the answer is on its way back.
     pub fn deliver_fetch(&mut self, follower: i32) -> Told {
-        let (to, request) = self
-            .nodes
-            .get_mut(&follower)
-            .unwrap()
-            .fetch
-            .take()
-            .expect("a fetch");
+        let (to, request) = self.nodes.get_mut(&follower).unwrap().fetch.take().expect("a fetch");
         let told = self.ask(to, request);
         let leader = &self.nodes[&to];
         let range = told.read.map_or(0..0, |r| r.from.0..r.upto.0);
-        let records: Vec<Record> = range
-            .clone()
-            .map(|at| leader.records[(at - leader.start) as usize])
-            .collect();
+        let records: Vec<Record> =
+            range.clone().map(|at| leader.records[(at - leader.start) as usize]).collect();
         let shape = |(&(epoch, _), at): (&Record, u64)| BatchShape {
             base: Offset(at),
             next: Offset(at + 1),
             epoch,
         };
         let batches = records.iter().zip(range).map(shape).collect();
-        let Told {
-            error,
-            hw,
-            log_start,
-            diverging,
-            ..
-        } = told;
-        let answer = FetchAnswer {
-            error,
-            hw,
-            log_start,
-            diverging,
-            batches,
-        };
-        let reply = Some(Reply {
-            from: to,
-            request,
-            answer,
-            records,
-        });
+        let Told { error, hw, log_start, diverging, .. } = told;
+        let answer = FetchAnswer { error, hw, log_start, diverging, batches };
+        let reply = Some(Reply { from: to, request, answer, records });
         self.nodes.get_mut(&follower).unwrap().reply = reply;
         told
     }
@@ -372,22 +304,9 @@ impl World {
     /// A follower reads the answer that has come back.
     pub fn deliver_reply(&mut self, follower: i32) -> Vec<Effect> {
         let reply = self.nodes[&follower].reply.clone().expect("an answer");
-        let Reply {
-            from,
-            request,
-            answer,
-            ..
-        } = reply;
+        let Reply { from, request, answer, .. } = reply;
         let (now_ms, from) = (self.now, BrokerId(from));
-        self.step(
-            follower,
-            Input::FetchAnswer {
-                now_ms,
-                from,
-                request,
-                answer,
-            },
-        )
+        self.step(follower, Input::FetchAnswer { now_ms, from, request, answer })
     }
 
     /// A whole round of a follower.
@@ -400,10 +319,7 @@ impl World {
     /// The controller reads the oldest proposal.
     pub fn decide(&mut self) {
         let request = self.proposals.remove(0);
-        self.control(ControllerInput::AlterPartition {
-            from: request.broker,
-            request,
-        });
+        self.control(ControllerInput::AlterPartition { from: request.broker, request });
     }
 
     /// The leader reads the oldest decision.
@@ -420,14 +336,7 @@ impl World {
         answer: AlterPartitionAnswer,
     ) -> Vec<Effect> {
         let now_ms = self.now;
-        self.step(
-            leader,
-            Input::AlterPartitionAnswer {
-                now_ms,
-                proposal,
-                answer,
-            },
-        )
+        self.step(leader, Input::AlterPartitionAnswer { now_ms, proposal, answer })
     }
 
     /// A laggard is taken out of the ISR: proposed, decided, heard.
@@ -442,24 +351,10 @@ impl World {
 /// The answer to the fetch among these effects.
 pub fn told(effects: &[Effect]) -> Told {
     let answer = |effect: &Effect| match *effect {
-        Effect::AnswerFetch {
-            error,
-            hw,
-            log_start,
-            diverging,
-            read,
-            ..
-        } => Some(Told {
-            error,
-            hw,
-            log_start,
-            diverging,
-            read,
-        }),
+        Effect::AnswerFetch { error, hw, log_start, diverging, read, .. } => {
+            Some(Told { error, hw, log_start, diverging, read })
+        }
         _ => None,
     };
-    effects
-        .iter()
-        .find_map(answer)
-        .expect("each fetch is answered")
+    effects.iter().find_map(answer).expect("each fetch is answered")
 }

@@ -12,12 +12,7 @@ fn ids(of: &[i32]) -> BTreeSet<BrokerId> {
 
 fn seen(offset: u64, leader_leo: u64, now_ms: i64) -> Observation {
     let broker_epoch = Some(BrokerEpoch(2));
-    Observation {
-        offset: Offset(offset),
-        broker_epoch,
-        leader_leo: Offset(leader_leo),
-        now_ms,
-    }
+    Observation { offset: Offset(offset), broker_epoch, leader_leo: Offset(leader_leo), now_ms }
 }
 
 fn state(isr: &[i32]) -> IsrState {
@@ -35,11 +30,7 @@ fn proposal(isr: &[i32]) -> AlterPartitionRequest {
 }
 
 fn pending(isr: &[i32], wanted: &[i32]) -> Membership {
-    Membership::Pending {
-        isr: ids(isr),
-        proposal: proposal(wanted),
-        outcome: Outcome::Open,
-    }
+    Membership::Pending { isr: ids(isr), proposal: proposal(wanted), outcome: Outcome::Open }
 }
 
 #[test]
@@ -49,11 +40,7 @@ fn a_follower_leaves_one_millisecond_after_its_time_is_up() {
     let shrink = |now| isr.shrink_isr(Offset(2), now, LAG);
     assert_eq!(shrink(T0 + LAG), None);
     assert_eq!(shrink(T0 + LAG + 1), Some(ids(&[1])));
-    assert_eq!(
-        isr.shrink_isr(Offset(1), T0 + LAG + 1, LAG),
-        None,
-        "idle and at the LEO"
-    );
+    assert_eq!(isr.shrink_isr(Offset(1), T0 + LAG + 1, LAG), None, "idle and at the LEO");
     assert!(!isr.under_min_isr(2));
     isr.membership = Membership::Committed { isr: ids(&[1]) };
     assert!(isr.under_min_isr(2) && !isr.under_min_isr(1));
@@ -63,15 +50,8 @@ fn a_follower_leaves_one_millisecond_after_its_time_is_up() {
 fn a_member_that_never_fetched_has_the_full_time_from_the_begin() {
     let isr = state(&[1, 2]);
     assert_eq!(isr.shrink_isr(Offset(0), T0 + LAG, LAG), None);
-    assert_eq!(
-        isr.followers[&BrokerId(3)],
-        Progress::default(),
-        "no member, no grace"
-    );
-    assert_eq!(
-        isr.shrink_isr(Offset(0), T0 + LAG + 1, LAG),
-        Some(ids(&[1]))
-    );
+    assert_eq!(isr.followers[&BrokerId(3)], Progress::default(), "no member, no grace");
+    assert_eq!(isr.shrink_isr(Offset(0), T0 + LAG + 1, LAG), Some(ids(&[1])));
 }
 
 #[test]
@@ -87,22 +67,14 @@ fn all_laggards_leave_at_once_and_the_leader_never() {
             let expected = (kept != members).then(|| ids(&kept));
             assert_eq!(isr.shrink_isr(Offset(6), T0 + LAG + 1, LAG), expected);
             isr.membership = pending(members, &[1]);
-            assert_eq!(
-                isr.shrink_isr(Offset(6), T0 + LAG + 1, LAG),
-                None,
-                "S3: one at a time"
-            );
+            assert_eq!(isr.shrink_isr(Offset(6), T0 + LAG + 1, LAG), None, "S3: one at a time");
         }
     }
 }
 
 #[test]
 fn who_may_join_is_exactly_e1() {
-    let states = [
-        BrokerState::Active,
-        BrokerState::Fenced,
-        BrokerState::ShuttingDown,
-    ];
+    let states = [BrokerState::Active, BrokerState::Fenced, BrokerState::ShuttingDown];
     let mut joined = 0;
     for stored in [None, Some(1), Some(2), Some(3)] {
         for broker in states.map(Some).into_iter().chain([None]) {
@@ -111,24 +83,15 @@ fn who_may_join_is_exactly_e1() {
                     let members: &[i32] = if member { &[1, 2] } else { &[1] };
                     let mut isr = state(members);
                     let epoch = stored.map(BrokerEpoch);
-                    let observed = Observation {
-                        broker_epoch: epoch,
-                        ..seen(leo, 2, T0)
-                    };
+                    let observed = Observation { broker_epoch: epoch, ..seen(leo, 2, T0) };
                     isr.observe(BrokerId(2), observed);
                     if busy {
                         isr.membership = pending(members, &[1, 3]);
                     }
-                    let image = |state| BrokerImage {
-                        epoch: BrokerEpoch(2),
-                        state,
-                    };
+                    let image = |state| BrokerImage { epoch: BrokerEpoch(2), state };
                     let brokers = broker.map(|state| (BrokerId(2), image(state)));
                     let brokers = brokers.into_iter().collect();
-                    let floor = JoinFloor {
-                        hw: Offset(hw),
-                        epoch_start: Offset(start),
-                    };
+                    let floor = JoinFloor { hw: Offset(hw), epoch_start: Offset(start) };
                     let may = stored == Some(2)
                         && broker == Some(BrokerState::Active)
                         && leo >= hw
@@ -143,10 +106,7 @@ fn who_may_join_is_exactly_e1() {
         }
     }
     assert!(joined > 0);
-    let floor = JoinFloor {
-        hw: Offset(0),
-        epoch_start: Offset(0),
-    };
+    let floor = JoinFloor { hw: Offset(0), epoch_start: Offset(0) };
     let unheard = state(&[1]).expand_isr(BrokerId(2), &BTreeMap::new(), floor);
     assert_eq!(unheard, None, "its LEO is not known");
 }
@@ -157,10 +117,7 @@ fn the_maximal_isr_holds_both_the_committed_and_the_proposed() {
         for wanted in [&[1][..], &[1, 2], &[1, 3], &[1, 2, 3]] {
             let membership = pending(committed, wanted);
             let both = ids(&[committed, wanted].concat());
-            assert_eq!(
-                (membership.maximal(), membership.committed()),
-                (both, &ids(committed))
-            );
+            assert_eq!((membership.maximal(), membership.committed()), (both, &ids(committed)));
         }
     }
 }
@@ -171,10 +128,7 @@ fn a_proposal_names_the_life_each_member_fetched_in() {
     isr.observe(BrokerId(3), seen(0, 0, T0));
     let named = isr.with_epochs(&ids(&[1, 2, 3]), BrokerEpoch(9));
     let lives = [(1, Some(9)), (2, None), (3, Some(2))];
-    assert_eq!(
-        named,
-        lives.map(|(id, life)| (BrokerId(id), life.map(BrokerEpoch)))
-    );
+    assert_eq!(named, lives.map(|(id, life)| (BrokerId(id), life.map(BrokerEpoch))));
 }
 
 #[test]

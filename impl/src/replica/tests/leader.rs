@@ -13,13 +13,7 @@ use std::collections::BTreeSet;
 
 fn produce(acks: i16, records: u32) -> Input {
     let (now_ms, request) = (T0, RequestId(900));
-    Input::Produce {
-        now_ms,
-        request,
-        acks,
-        records,
-        timeout_ms: 1_000,
-    }
+    Input::Produce { now_ms, request, acks, records, timeout_ms: 1_000 }
 }
 
 /// The only answer among the effects, and how many appends there are.
@@ -28,10 +22,7 @@ fn answer(effects: &[Effect]) -> (Option<ErrorCode>, usize) {
         Effect::AnswerProduce { error, .. } => Some(*error),
         _ => None,
     };
-    let appends = effects
-        .iter()
-        .filter(|e| matches!(e, Effect::Append { .. }))
-        .count();
+    let appends = effects.iter().filter(|e| matches!(e, Effect::Append { .. })).count();
     (effects.iter().find_map(of), appends)
 }
 
@@ -41,16 +32,7 @@ fn acks_decides_when_the_answer_comes_and_never_what_is_written() {
         let mut w = World::new(2, 1);
         let effects = w.step(1, produce(acks, 1));
         assert_eq!(answer(&effects), (at_once, 1), "acks {acks}");
-        assert!(
-            matches!(
-                effects[0],
-                Effect::Append {
-                    base: Offset(0),
-                    ..
-                }
-            ),
-            "append first"
-        );
+        assert!(matches!(effects[0], Effect::Append { base: Offset(0), .. }), "append first");
         assert_eq!(w.leader(1).waiting.len(), usize::from(acks == -1));
     }
 }
@@ -72,16 +54,8 @@ fn a_refused_produce_writes_nothing() {
         let before = alone.at(1).0;
         alone.answered.clear();
         let effects = alone.step(1, produce(acks, records));
-        assert_eq!(
-            answer(&effects),
-            (error, appends),
-            "acks {acks}, {records} records"
-        );
-        assert_eq!(
-            alone.at(1),
-            (before + appends as u64, 0),
-            "the watermark stands still (H1)"
-        );
+        assert_eq!(answer(&effects), (error, appends), "acks {acks}, {records} records");
+        assert_eq!(alone.at(1), (before + appends as u64, 0), "the watermark stands still (H1)");
     }
     for acks in [-1, 0, 1] {
         alone.answered.clear();
@@ -90,11 +64,7 @@ fn a_refused_produce_writes_nothing() {
     }
     alone.answered.clear();
     let effects = alone.step(2, produce(7, 1));
-    assert_eq!(
-        answer(&effects),
-        (Some(ErrorCode::InvalidRequiredAcks), 0),
-        "A1 before A2"
-    );
+    assert_eq!(answer(&effects), (Some(ErrorCode::InvalidRequiredAcks), 0), "A1 before A2");
 }
 
 #[test]
@@ -135,10 +105,7 @@ fn a_shrink_between_watermark_and_verdict_is_error_20() {
     assert_eq!(w.at(1), (1, 1));
     w.produce(1, 1);
     w.shrink(1);
-    assert_eq!(
-        w.error_of(1, m),
-        Some(ErrorCode::NotEnoughReplicasAfterAppend)
-    );
+    assert_eq!(w.error_of(1, m), Some(ErrorCode::NotEnoughReplicasAfterAppend));
 }
 
 #[test]
@@ -203,27 +170,11 @@ fn the_checks_of_a_fetch_come_in_their_order() {
     ] {
         let replica_id = Some(BrokerId(from));
         let current_epoch = epoch.map(Epoch);
-        let told = w.ask(
-            to,
-            FetchRequest {
-                replica_id,
-                current_epoch,
-                ..fetch
-            },
-        );
+        let told = w.ask(to, FetchRequest { replica_id, current_epoch, ..fetch });
         assert_eq!(told.error, error, "{from} asks {to} with epoch {epoch:?}");
         if error != ErrorCode::None {
             let (hw, log_start, diverging, read) = (None, None, None, None);
-            assert_eq!(
-                told,
-                Told {
-                    error,
-                    hw,
-                    log_start,
-                    diverging,
-                    read
-                }
-            );
+            assert_eq!(told, Told { error, hw, log_start, diverging, read });
         }
     }
 }
@@ -233,10 +184,7 @@ fn every_epoch_is_newer_than_none() {
     let codes = [-1, 0, 1].map(|e| check_epoch(Some(Epoch(e)), Some(Epoch(0))));
     let fenced = Some(ErrorCode::FencedLeaderEpoch);
     assert_eq!(codes, [fenced, None, Some(ErrorCode::UnknownLeaderEpoch)]);
-    assert_eq!(
-        check_epoch(Some(Epoch(0)), None),
-        Some(ErrorCode::UnknownLeaderEpoch)
-    );
+    assert_eq!(check_epoch(Some(Epoch(0)), None), Some(ErrorCode::UnknownLeaderEpoch));
     assert_eq!(check_epoch(None, Some(Epoch(0))), None);
 }
 
@@ -266,25 +214,11 @@ fn below_the_log_start_is_out_of_range_even_if_the_logs_part() {
         (4, Some(2), ErrorCode::None),
     ] {
         let last_fetched_epoch = last.map(Epoch);
-        let told = w.ask(
-            1,
-            FetchRequest {
-                offset: Offset(offset),
-                last_fetched_epoch,
-                ..fetch
-            },
-        );
+        let told = w.ask(1, FetchRequest { offset: Offset(offset), last_fetched_epoch, ..fetch });
         assert_eq!(told.error, error, "@{offset}, last epoch {last:?}");
         assert_eq!(told.diverging.is_some(), error == ErrorCode::None);
-        assert_eq!(
-            (told.hw, told.log_start),
-            (Some(Offset(3)), Some(Offset(2)))
-        );
-        assert_eq!(
-            w.leader(1),
-            &before,
-            "neither an error nor a diverging answer is an ack (F6)"
-        );
+        assert_eq!((told.hw, told.log_start), (Some(Offset(3)), Some(Offset(2))));
+        assert_eq!(w.leader(1), &before, "neither an error nor a diverging answer is an ack (F6)");
     }
 }
 
@@ -298,37 +232,18 @@ fn a_consumer_reads_what_is_committed_and_a_follower_all() {
     w.produce(1, 1);
     w.deliver_fetch(2);
     assert_eq!(w.at(1), (2, 1));
-    let read = |from, upto| {
-        Some(ReadRange {
-            from: Offset(from),
-            upto: Offset(upto),
-        })
-    };
+    let read = |from, upto| Some(ReadRange { from: Offset(from), upto: Offset(upto) });
     assert_eq!(w.consume(1, 0).read, read(0, 1));
     for offset in [1, 2] {
         let told = w.consume(1, offset);
-        assert_eq!(
-            (told.error, told.read),
-            (ErrorCode::None, None),
-            "empty, not an error (B72)"
-        );
+        assert_eq!((told.error, told.read), (ErrorCode::None, None), "empty, not an error (B72)");
     }
     assert_eq!(w.consume(1, 3).error, ErrorCode::OffsetOutOfRange);
     let before = w.leader(1).clone();
     w.consume(1, 2);
     assert_eq!(w.leader(1), &before, "a consumer acknowledges nothing");
     let fetch = w.node(2).reply.as_ref().unwrap().request;
-    assert_eq!(
-        w.ask(
-            1,
-            FetchRequest {
-                offset: Offset(0),
-                ..fetch
-            }
-        )
-        .read,
-        read(0, 2)
-    );
+    assert_eq!(w.ask(1, FetchRequest { offset: Offset(0), ..fetch }).read, read(0, 2));
 }
 
 #[test]
@@ -346,11 +261,7 @@ fn a_consumer_that_names_epochs_is_checked_like_a_follower() {
         log_start: Offset(0),
         max_bytes: 1,
     };
-    assert_eq!(
-        w.ask(2, of_epoch_0).diverging,
-        Some((Epoch(0), Offset(0))),
-        "F5"
-    );
+    assert_eq!(w.ask(2, of_epoch_0).diverging, Some((Epoch(0), Offset(0))), "F5");
 }
 
 #[test]
@@ -363,18 +274,12 @@ fn a_parked_fetch_is_no_news_of_its_follower() {
     let before = w.leader(1).clone();
     let request = RequestId(900);
     let effects = w.step(1, Input::Reread { request, fetch });
-    assert!(
-        matches!(effects[..], [Effect::AnswerFetch { read: Some(_), .. }]),
-        "{effects:?}"
-    );
+    assert!(matches!(effects[..], [Effect::AnswerFetch { read: Some(_), .. }]), "{effects:?}");
     assert_eq!(w.leader(1), &before);
     w.move_leader(2);
     w.apply(1);
     let effects = w.step(1, Input::Reread { request, fetch });
-    assert_eq!(
-        super::harness::told(&effects).error,
-        ErrorCode::FencedLeaderEpoch
-    );
+    assert_eq!(super::harness::told(&effects).error, ErrorCode::FencedLeaderEpoch);
 }
 
 #[test]
@@ -385,11 +290,7 @@ fn the_end_of_an_epoch_is_told_by_the_leader_only() {
     w.apply(2);
     let end = |w: &mut World, id, current: Option<i32>, epoch| {
         let (request, current_epoch) = (RequestId(900), current.map(Epoch));
-        let input = Input::EndOffset {
-            request,
-            current_epoch,
-            epoch: Epoch(epoch),
-        };
+        let input = Input::EndOffset { request, current_epoch, epoch: Epoch(epoch) };
         match w.step(id, input)[..] {
             [Effect::AnswerEndOffset { error, end, .. }] => (error, end),
             ref other => panic!("{other:?}"),
@@ -399,19 +300,10 @@ fn the_end_of_an_epoch_is_told_by_the_leader_only() {
     assert_eq!(end(&mut w, 2, Some(1), 1), found(1, 0));
     assert_eq!(end(&mut w, 2, None, 0), found(0, 0));
     assert_eq!(end(&mut w, 2, None, 2), (ErrorCode::None, None));
-    assert_eq!(
-        end(&mut w, 2, Some(0), 1),
-        (ErrorCode::FencedLeaderEpoch, None)
-    );
-    assert_eq!(
-        end(&mut w, 2, Some(2), 1),
-        (ErrorCode::UnknownLeaderEpoch, None)
-    );
+    assert_eq!(end(&mut w, 2, Some(0), 1), (ErrorCode::FencedLeaderEpoch, None));
+    assert_eq!(end(&mut w, 2, Some(2), 1), (ErrorCode::UnknownLeaderEpoch, None));
     w.apply(1);
-    assert_eq!(
-        end(&mut w, 1, Some(1), 1),
-        (ErrorCode::NotLeaderOrFollower, None)
-    );
+    assert_eq!(end(&mut w, 1, Some(1), 1), (ErrorCode::NotLeaderOrFollower, None));
 }
 
 #[test]
@@ -429,10 +321,7 @@ fn a_lost_proposal_is_sent_again_to_the_byte() {
     ] {
         assert_eq!(w.hear_of(1, sent.clone(), answer), [], "not at once");
         // A new life of the member shows itself meanwhile: the proposal still names the old one.
-        w.control(ControllerInput::Register {
-            broker: BrokerId(2),
-            log: LogFate::Kept,
-        });
+        w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Kept });
         w.restart(2);
         w.apply(1);
         w.apply(2);
@@ -454,12 +343,9 @@ fn an_answer_of_another_epoch_or_out_of_this_world_changes_no_isr() {
     w.tick(1);
     let sent = w.proposals[0].clone();
     let isr = |of: &[i32]| of.iter().map(|&id| BrokerId(id)).collect::<BTreeSet<_>>();
-    for (epoch, partition_epoch, members) in [
-        (1, 1, isr(&[1])),
-        (0, -1, isr(&[1])),
-        (0, 1, isr(&[2])),
-        (0, 1, isr(&[1, 9])),
-    ] {
+    for (epoch, partition_epoch, members) in
+        [(1, 1, isr(&[1])), (0, -1, isr(&[1])), (0, 1, isr(&[2])), (0, 1, isr(&[1, 9]))]
+    {
         let answer = AlterPartitionAnswer::Accepted {
             leader: Some(BrokerId(1)),
             leader_epoch: Epoch(epoch),
@@ -467,10 +353,7 @@ fn an_answer_of_another_epoch_or_out_of_this_world_changes_no_isr() {
             isr: members,
         };
         w.hear_of(1, sent.clone(), answer);
-        assert!(matches!(
-            w.leader(1).isr.membership,
-            Membership::Pending { .. }
-        ));
+        assert!(matches!(w.leader(1).isr.membership, Membership::Pending { .. }));
         assert_eq!(w.at(1), (1, 0));
     }
 }
@@ -481,10 +364,7 @@ fn after_a_failed_write_it_leads_nothing_and_takes_nothing() {
     let m = w.produce(1, -1);
     w.step(1, Input::AppendFailed);
     assert_eq!(w.answered[&m].0, ErrorCode::KafkaStorageError);
-    assert_eq!(
-        answer(&w.step(1, produce(1, 1))),
-        (Some(ErrorCode::KafkaStorageError), 0)
-    );
+    assert_eq!(answer(&w.step(1, produce(1, 1))), (Some(ErrorCode::KafkaStorageError), 0));
     assert_eq!(w.consume(1, 0).error, ErrorCode::KafkaStorageError);
     w.move_leader(2);
     w.move_leader(1);
@@ -493,10 +373,7 @@ fn after_a_failed_write_it_leads_nothing_and_takes_nothing() {
     w.step(2, Input::AppendFailed);
     w.apply(2);
     let (_, request) = w.node(2).fetch.unwrap();
-    let lost = Input::FetchLost {
-        from: BrokerId(1),
-        request,
-    };
+    let lost = Input::FetchLost { from: BrokerId(1), request };
     assert_eq!(w.step(2, lost), [], "it does not even fetch");
 }
 

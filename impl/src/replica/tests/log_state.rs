@@ -4,28 +4,14 @@ use super::*;
 
 fn log(start: u64, leo: u64, hw: Option<u64>) -> LogState {
     let epochs = vec![(Epoch(0), Offset(start))];
-    let shape = LogShape {
-        start: Offset(start),
-        leo: Offset(leo),
-        epochs,
-    };
+    let shape = LogShape { start: Offset(start), leo: Offset(leo), epochs };
     LogState::restore(shape, hw.map(Offset))
 }
 
 #[test]
 fn the_checkpoint_is_moved_into_the_log() {
-    for (checkpoint, hw) in [
-        (None, 2),
-        (Some(0), 2),
-        (Some(3), 3),
-        (Some(5), 5),
-        (Some(9), 5),
-    ] {
-        assert_eq!(
-            log(2, 5, checkpoint).hw,
-            Offset(hw),
-            "checkpoint {checkpoint:?} (D1)"
-        );
+    for (checkpoint, hw) in [(None, 2), (Some(0), 2), (Some(3), 3), (Some(5), 5), (Some(9), 5)] {
+        assert_eq!(log(2, 5, checkpoint).hw, Offset(hw), "checkpoint {checkpoint:?} (D1)");
     }
 }
 
@@ -38,11 +24,7 @@ fn a_flush_says_nothing_of_records_that_are_not_there() {
         assert_eq!(log.flushed, Offset(flushed));
     }
     log.truncate(Offset(4), &mut vec![]);
-    assert_eq!(
-        log.flushed,
-        Offset(4),
-        "what comes there next is not flushed"
-    );
+    assert_eq!(log.flushed, Offset(4), "what comes there next is not flushed");
     log.truncate_fully(Offset(7), &mut vec![]);
     assert_eq!((log.start, log.leo, log.hw, log.flushed), {
         let at = Offset(7);
@@ -67,9 +49,6 @@ fn an_offset_beyond_the_wire_is_never_reached() {
     let mut log = log(0, MAX_OFFSET - 3, None);
     assert!(log.has_room_for(3) && !log.has_room_for(4) && !log.has_room_for(u32::MAX));
     let base = log.append(RequestId(1), 3, Epoch(0), &mut vec![]);
-    assert_eq!(
-        (base, log.leo),
-        (Offset(MAX_OFFSET - 3), Offset(MAX_OFFSET))
-    );
+    assert_eq!((base, log.leo), (Offset(MAX_OFFSET - 3), Offset(MAX_OFFSET)));
     assert!(log.has_room_for(0) && !log.has_room_for(1));
 }

@@ -15,12 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Same seed, same cases.
 fn config(cases: u32) -> ProptestConfig {
     let (rng_seed, failure_persistence) = (RngSeed::Fixed(8), None);
-    ProptestConfig {
-        cases,
-        rng_seed,
-        failure_persistence,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, rng_seed, failure_persistence, ..ProptestConfig::default() }
 }
 
 /// Bytes as a source of choices; zeros when they run out.
@@ -65,10 +60,7 @@ impl Dice<'_> {
 
     fn brokers(&mut self) -> BTreeSet<BrokerId> {
         let mask = self.below(16);
-        (0..4)
-            .filter(|bit| mask >> bit & 1 == 1)
-            .map(BrokerId)
-            .collect()
+        (0..4).filter(|bit| mask >> bit & 1 == 1).map(BrokerId).collect()
     }
 
     fn error(&mut self) -> ErrorCode {
@@ -77,21 +69,14 @@ impl Dice<'_> {
 }
 
 fn some_image(dice: &mut Dice<'_>) -> MetadataImage {
-    let states = [
-        BrokerState::Active,
-        BrokerState::Fenced,
-        BrokerState::ShuttingDown,
-    ];
+    let states = [BrokerState::Active, BrokerState::Fenced, BrokerState::ShuttingDown];
     let mut brokers = BTreeMap::new();
     for id in dice.brokers() {
         let (epoch, state) = (dice.life(), states[usize::from(dice.below(3))]);
         brokers.insert(id, BrokerImage { epoch, state });
     }
     if !dice.one_in(8) {
-        let own = BrokerImage {
-            epoch: BrokerEpoch(1),
-            state: BrokerState::Active,
-        };
+        let own = BrokerImage { epoch: BrokerEpoch(1), state: BrokerState::Active };
         brokers.insert(BrokerId(1), own);
     }
     let leader = dice.broker();
@@ -118,19 +103,13 @@ fn some_image(dice: &mut Dice<'_>) -> MetadataImage {
 }
 
 fn some_fetch(dice: &mut Dice<'_>, replica: &Replica) -> FetchRequest {
-    let known = replica
-        .registration()
-        .map_or(Epoch(0), |known| known.leader_epoch);
+    let known = replica.registration().map_or(Epoch(0), |known| known.leader_epoch);
     let (id, life, epoch, last) = (dice.broker(), dice.life(), dice.epoch(), dice.epoch());
     let (far, log_start) = (dice.offset(), dice.offset());
     FetchRequest {
         replica_id: dice.maybe(id),
         broker_epoch: dice.maybe(life),
-        current_epoch: if dice.one_in(3) {
-            dice.maybe(epoch)
-        } else {
-            Some(known)
-        },
+        current_epoch: if dice.one_in(3) { dice.maybe(epoch) } else { Some(known) },
         offset: if dice.one_in(2) { far } else { replica.leo() },
         last_fetched_epoch: dice.maybe(last),
         log_start,
@@ -151,18 +130,8 @@ fn some_fetch_answer(dice: &mut Dice<'_>, replica: &Replica) -> FetchAnswer {
     }
     let (hw, log_start, parting) = (dice.offset(), dice.offset(), (dice.epoch(), dice.offset()));
     let diverging = dice.one_in(3).then_some(parting);
-    let error = if dice.one_in(3) {
-        dice.error()
-    } else {
-        ErrorCode::None
-    };
-    FetchAnswer {
-        error,
-        hw: dice.maybe(hw),
-        log_start: dice.maybe(log_start),
-        diverging,
-        batches,
-    }
+    let error = if dice.one_in(3) { dice.error() } else { ErrorCode::None };
+    FetchAnswer { error, hw: dice.maybe(hw), log_start: dice.maybe(log_start), diverging, batches }
 }
 
 fn some_alter_answer(dice: &mut Dice<'_>, replica: &Replica) -> AlterPartitionAnswer {
@@ -174,43 +143,26 @@ fn some_alter_answer(dice: &mut Dice<'_>, replica: &Replica) -> AlterPartitionAn
     }
     let known = replica.registration();
     let (epoch, version) = known.map_or((Epoch(0), PartitionEpoch(0)), |known| {
-        (
-            known.leader_epoch,
-            PartitionEpoch(known.partition_epoch.0 + 1),
-        )
+        (known.leader_epoch, PartitionEpoch(known.partition_epoch.0 + 1))
     });
     let mut isr = dice.brokers();
     isr.extend(dice.maybe(BrokerId(1)));
     let leader = dice.maybe(BrokerId(1));
     let leader_epoch = if dice.one_in(4) { dice.epoch() } else { epoch };
-    let partition_epoch = if dice.one_in(4) {
-        PartitionEpoch(0)
-    } else {
-        version
-    };
-    AlterPartitionAnswer::Accepted {
-        leader,
-        leader_epoch,
-        partition_epoch,
-        isr,
-    }
+    let partition_epoch = if dice.one_in(4) { PartitionEpoch(0) } else { version };
+    AlterPartitionAnswer::Accepted { leader, leader_epoch, partition_epoch, isr }
 }
 
 fn some_input(dice: &mut Dice<'_>, replica: &Replica) -> Input {
     let now_ms = dice.now();
     match dice.below(16) {
-        0..=2 => Input::Metadata {
-            now_ms,
-            image: some_image(dice),
-        },
+        0..=2 => Input::Metadata { now_ms, image: some_image(dice) },
         3..=8 => some_request(dice, replica, now_ms),
         9..=12 => some_answer(dice, replica, now_ms),
         13 => Input::CompleteProduces { now_ms },
         14 => Input::Tick { now_ms },
         _ if dice.one_in(12) => Input::AppendFailed,
-        _ if dice.one_in(2) => Input::Flushed {
-            upto: dice.offset(),
-        },
+        _ if dice.one_in(2) => Input::Flushed { upto: dice.offset() },
         _ => Input::AdvanceLogStart { to: dice.offset() },
     }
 }
@@ -220,36 +172,15 @@ fn some_request(dice: &mut Dice<'_>, replica: &Replica, now_ms: i64) -> Input {
     match dice.below(6) {
         0 | 1 => {
             let acks = i16::from(dice.below(5)) - 2;
-            let records = if dice.one_in(16) {
-                u32::MAX
-            } else {
-                u32::from(dice.below(3))
-            };
+            let records = if dice.one_in(16) { u32::MAX } else { u32::from(dice.below(3)) };
             let timeout_ms = if dice.one_in(2) { i32::MAX } else { -1 };
-            Input::Produce {
-                now_ms,
-                request,
-                acks,
-                records,
-                timeout_ms,
-            }
+            Input::Produce { now_ms, request, acks, records, timeout_ms }
         }
-        2 | 3 => Input::Fetch {
-            now_ms,
-            request,
-            fetch: some_fetch(dice, replica),
-        },
-        4 => Input::Reread {
-            request,
-            fetch: some_fetch(dice, replica),
-        },
+        2 | 3 => Input::Fetch { now_ms, request, fetch: some_fetch(dice, replica) },
+        4 => Input::Reread { request, fetch: some_fetch(dice, replica) },
         _ => {
             let current_epoch = Some(dice.epoch());
-            Input::EndOffset {
-                request,
-                current_epoch,
-                epoch: dice.epoch(),
-            }
+            Input::EndOffset { request, current_epoch, epoch: dice.epoch() }
         }
     }
 }
@@ -260,17 +191,9 @@ fn some_answer(dice: &mut Dice<'_>, replica: &Replica, now_ms: i64) -> Input {
             let leader = replica.registration().and_then(|known| known.leader);
             let from = leader.filter(|_| !dice.one_in(4)).unwrap_or(BrokerId(3));
             let answer = some_fetch_answer(dice, replica);
-            Input::FetchAnswer {
-                now_ms,
-                from,
-                request: some_fetch(dice, replica),
-                answer,
-            }
+            Input::FetchAnswer { now_ms, from, request: some_fetch(dice, replica), answer }
         }
-        2 => Input::FetchLost {
-            from: dice.broker(),
-            request: some_fetch(dice, replica),
-        },
+        2 => Input::FetchLost { from: dice.broker(), request: some_fetch(dice, replica) },
         _ => {
             let answer = some_alter_answer(dice, replica);
             let made_up = AlterPartitionRequest {
@@ -281,11 +204,7 @@ fn some_answer(dice: &mut Dice<'_>, replica: &Replica, now_ms: i64) -> Input {
                 isr: vec![],
             };
             let proposal = replica.in_flight().cloned().unwrap_or(made_up);
-            Input::AlterPartitionAnswer {
-                now_ms,
-                proposal,
-                answer,
-            }
+            Input::AlterPartitionAnswer { now_ms, proposal, answer }
         }
     }
 }
@@ -295,17 +214,8 @@ fn some_replica(dice: &mut Dice<'_>) -> Replica {
     let leo = start + u64::from(dice.below(4));
     let epochs = vec![(Epoch(i32::from(dice.below(3))), Offset(start))];
     let hw = dice.offset();
-    let shape = LogShape {
-        start: Offset(start),
-        leo: Offset(leo),
-        epochs,
-    };
-    Replica::restore(
-        BrokerId(1),
-        Config::new(BrokerEpoch(1)),
-        shape,
-        dice.maybe(hw),
-    )
+    let shape = LogShape { start: Offset(start), leo: Offset(leo), epochs };
+    Replica::restore(BrokerId(1), Config::new(BrokerEpoch(1)), shape, dice.maybe(hw))
 }
 
 /// Feeds whatever the bytes say; the core asserts its invariants itself. Returns the roles seen.
@@ -318,23 +228,12 @@ fn feed_nonsense(bytes: &[u8]) -> BTreeSet<&'static str> {
         let input = some_input(&mut dice, &replica);
         let (mut effects, mut again) = (vec![], vec![]);
         let before = replica.hw();
-        let epoch = replica
-            .leader()
-            .and(replica.registration().map(|known| known.leader_epoch));
+        let epoch = replica.leader().and(replica.registration().map(|known| known.leader_epoch));
         replica.step(input.clone(), &mut effects);
         twin.step(input, &mut again);
-        assert_eq!(
-            (&replica, &effects),
-            (&twin, &again),
-            "same input, same step"
-        );
-        let now = replica
-            .leader()
-            .and(replica.registration().map(|known| known.leader_epoch));
-        assert!(
-            epoch.is_none() || epoch != now || before <= replica.hw(),
-            "H3"
-        );
+        assert_eq!((&replica, &effects), (&twin, &again), "same input, same step");
+        let now = replica.leader().and(replica.registration().map(|known| known.leader_epoch));
+        assert!(epoch.is_none() || epoch != now || before <= replica.hw(), "H3");
         seen.insert(match replica.role() {
             Role::Idle => "idle",
             Role::Follower => "follower",
@@ -380,13 +279,7 @@ impl History {
         let applied = (1..=brokers).map(|id| (id, 0)).collect();
         // The claim: fewer than min ISR brokers lose records to a power loss.
         let may_lose = min_isr > 1 && elr == Elr::On;
-        Self {
-            w,
-            brokers,
-            may_lose,
-            applied,
-            promised: BTreeMap::new(),
-        }
+        Self { w, brokers, may_lose, applied, promised: BTreeMap::new() }
     }
 
     fn act(&mut self, dice: &mut Dice<'_>) {
@@ -429,11 +322,7 @@ impl History {
 
     fn hear(&mut self, arrives: bool) {
         let (proposal, answer) = self.w.decisions.remove(0);
-        let answer = if arrives {
-            answer
-        } else {
-            AlterPartitionAnswer::Lost
-        };
+        let answer = if arrives { answer } else { AlterPartitionAnswer::Lost };
         self.w.hear_of(proposal.broker.0, proposal, answer);
     }
 
@@ -443,10 +332,7 @@ impl History {
     }
 
     fn restart(&mut self, id: i32, log: LogFate) {
-        self.w.control(ControllerInput::Register {
-            broker: BrokerId(id),
-            log,
-        });
+        self.w.control(ControllerInput::Register { broker: BrokerId(id), log });
         self.w.restart(id);
     }
 
@@ -472,11 +358,7 @@ impl History {
             }
             let below = node.records.iter().take(node.replica.hw().0 as usize);
             for (at, record) in (0..).zip(below) {
-                assert_eq!(
-                    self.promised.get(&at),
-                    Some(record),
-                    "not committed at {at}"
-                );
+                assert_eq!(self.promised.get(&at), Some(record), "not committed at {at}");
             }
         }
     }

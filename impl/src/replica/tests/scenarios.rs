@@ -24,10 +24,7 @@ fn pair_with(records: usize) -> World {
         w.round(2);
     }
     w.round(2);
-    assert_eq!(
-        (w.at(1), w.at(2)),
-        ((records as u64, records as u64), w.at(1))
-    );
+    assert_eq!((w.at(1), w.at(2)), ((records as u64, records as u64), w.at(1)));
     w
 }
 
@@ -88,15 +85,7 @@ fn b07_an_answer_of_an_older_epoch_truncates_nothing() {
     let now_ms = w.now;
     for from in [1, 3] {
         let (from, request, answer) = (BrokerId(from), late.request, late.answer.clone());
-        let effects = w.step(
-            2,
-            Input::FetchAnswer {
-                now_ms,
-                from,
-                request,
-                answer,
-            },
-        );
+        let effects = w.step(2, Input::FetchAnswer { now_ms, from, request, answer });
         assert_eq!((effects, w.at(2).0), (vec![], 5), "dropped without a word");
     }
     w.deliver_fetch(2);
@@ -116,10 +105,7 @@ fn b14_a_diverging_fetch_is_not_an_ack() {
     }
     w.apply(1);
     let told = w.deliver_fetch(1);
-    assert_eq!(
-        (told.error, told.diverging),
-        (ErrorCode::None, Some((Epoch(0), Offset(0))))
-    );
+    assert_eq!((told.error, told.diverging), (ErrorCode::None, Some((Epoch(0), Offset(0)))));
     assert_eq!(told.read, None, "no records with it");
     assert_eq!(w.leader(2).isr.followers[&BrokerId(1)].leo, None);
     assert_eq!(w.at(2), (5, 0));
@@ -139,29 +125,15 @@ fn b18_an_epoch_without_records_ends_the_one_before() {
     w.produce(2, 1);
     w.fence(2);
     w.apply(1);
-    assert_eq!(
-        w.node(1).replica.log().epochs.latest(),
-        Some(Epoch(2)),
-        "no record of it yet"
-    );
+    assert_eq!(w.node(1).replica.log().epochs.latest(), Some(Epoch(2)), "no record of it yet");
 
-    w.control(ControllerInput::Register {
-        broker: BrokerId(2),
-        log: LogFate::Kept,
-    });
+    w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Kept });
     w.restart(2);
     w.apply(2);
-    assert_eq!(
-        w.node(2).fetch.unwrap().1.last_fetched_epoch,
-        Some(Epoch(1))
-    );
+    assert_eq!(w.node(2).fetch.unwrap().1.last_fetched_epoch, Some(Epoch(1)));
     let told = w.round(2);
     assert_eq!(told.diverging, Some((Epoch(0), Offset(1))));
-    assert_eq!(
-        w.at(2).0,
-        1,
-        "the record that was not committed is gone, the other is not"
-    );
+    assert_eq!(w.at(2).0, 1, "the record that was not committed is gone, the other is not");
     assert_eq!(w.round(2).error, ErrorCode::None);
     assert_eq!(w.node(1).records, w.node(2).records);
 }
@@ -178,10 +150,7 @@ fn b19_an_entry_without_records_is_dropped_and_costs_one_round() {
     assert_eq!(told.diverging, Some((Epoch(0), Offset(5))));
     let effects = w.deliver_reply(2);
     assert!(!effects.iter().any(|e| matches!(e, Effect::Truncate { .. })));
-    assert_eq!(
-        (w.at(2), w.node(2).replica.log().epochs.latest()),
-        ((5, 5), Some(Epoch(0)))
-    );
+    assert_eq!((w.at(2), w.node(2).replica.log().epochs.latest()), ((5, 5), Some(Epoch(0))));
     assert_eq!(w.round(2).diverging, None);
 }
 
@@ -192,27 +161,10 @@ fn b28_a_leader_that_has_moved_past_me_is_no_reason_to_start_over() {
         let (_, request) = w.node(2).fetch.unwrap();
         let (error, log_start) = (ErrorCode::OffsetOutOfRange, log_start.map(Offset));
         let (hw, diverging, batches) = (Some(Offset(105)), None, vec![]);
-        let answer = FetchAnswer {
-            error,
-            hw,
-            log_start,
-            diverging,
-            batches,
-        };
+        let answer = FetchAnswer { error, hw, log_start, diverging, batches };
         let (now_ms, from) = (w.now, BrokerId(1));
-        let effects = w.step(
-            2,
-            Input::FetchAnswer {
-                now_ms,
-                from,
-                request,
-                answer,
-            },
-        );
-        assert!(
-            matches!(effects[..], [Effect::SendFetch { .. }]),
-            "{effects:?}"
-        );
+        let effects = w.step(2, Input::FetchAnswer { now_ms, from, request, answer });
+        assert!(matches!(effects[..], [Effect::SendFetch { .. }]), "{effects:?}");
         assert_eq!(w.at(2), (2, 2));
     }
 }
@@ -239,11 +191,7 @@ fn b32_to_join_is_to_have_reached_the_begin_of_the_epoch() {
     w.apply(3);
     w.deliver_fetch(3);
     assert_eq!(w.at(2), (2, 1), "the first replica is silent");
-    assert_eq!(
-        w.leader(2).isr.followers[&BrokerId(3)].leo,
-        Some(Offset(1)),
-        "at the watermark"
-    );
+    assert_eq!(w.leader(2).isr.followers[&BrokerId(3)].leo, Some(Offset(1)), "at the watermark");
     assert_eq!(w.proposals, [], "but below the begin of the epoch");
     w.deliver_reply(3);
     w.deliver_fetch(3);
@@ -258,10 +206,7 @@ fn b33_a_proposed_member_counts_from_the_moment_of_asking() {
     assert_eq!(w.leader(1).isr.membership.maximal(), ids(&[1, 2]));
     w.decide();
     let lost = w.decisions.pop();
-    assert!(matches!(
-        lost,
-        Some((_, AlterPartitionAnswer::Accepted { .. }))
-    ));
+    assert!(matches!(lost, Some((_, AlterPartitionAnswer::Accepted { .. }))));
     let m = w.produce(1, -1);
     assert_eq!((w.at(1), w.error_of(1, m)), ((2, 1), None));
     w.round(2);
@@ -280,11 +225,7 @@ fn b33_a_member_to_be_removed_counts_until_it_is() {
     assert_eq!((w.at(1), w.error_of(1, m)), ((1, 0), None));
     w.tick(1);
     w.complete(1);
-    assert_eq!(
-        (w.at(1).1, w.proposals.len()),
-        (0, 1),
-        "one proposal at a time"
-    );
+    assert_eq!((w.at(1).1, w.proposals.len()), (0, 1), "one proposal at a time");
 }
 
 #[test]
@@ -307,11 +248,7 @@ fn b36_an_answer_is_for_its_own_proposal_and_an_equal_version_is_success() {
     assert_eq!(w.leader(1).isr.membership, committed(&[1]));
     w.round(2);
     w.round(2);
-    assert_eq!(
-        w.proposals,
-        [],
-        "the first one's answer is still on its way (S3)"
-    );
+    assert_eq!(w.proposals, [], "the first one's answer is still on its way (S3)");
     let (old, answer) = w.decisions[0].clone();
     w.hear(1);
     assert_eq!(w.leader(1).isr.membership, committed(&[1]));
@@ -338,10 +275,7 @@ fn b39_nobody_waits_for_one_that_may_not_join() {
     let mut w = World::new(3, 2);
     w.round(2);
     w.round(3);
-    w.control(ControllerInput::ShutDown {
-        broker: BrokerId(3),
-        epoch: BrokerEpoch(3),
-    });
+    w.control(ControllerInput::ShutDown { broker: BrokerId(3), epoch: BrokerEpoch(3) });
     w.apply(1);
     let m = w.produce(1, -1);
     w.round(2);
@@ -355,21 +289,12 @@ fn b47_a_new_life_does_not_join_on_the_word_of_the_old() {
     w.round(2);
     w.deliver_fetch(2);
     assert_eq!(w.proposals[0].isr[1], (BrokerId(2), Some(BrokerEpoch(2))));
-    w.control(ControllerInput::Register {
-        broker: BrokerId(2),
-        log: LogFate::Lost,
-    });
+    w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Lost });
     let epoch = BrokerEpoch(3);
-    w.control(ControllerInput::Unfence {
-        broker: BrokerId(2),
-        epoch,
-    });
+    w.control(ControllerInput::Unfence { broker: BrokerId(2), epoch });
     w.decide();
     let answer = w.hear(1);
-    assert_eq!(
-        answer,
-        AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica)
-    );
+    assert_eq!(answer, AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica));
     assert_eq!(w.controller.partition().isr, ids(&[1]));
     assert_eq!(w.leader(1).isr.membership, committed(&[1]));
     // And once the leader knows the new life, the old one cannot speak for it (U1).
@@ -388,20 +313,14 @@ fn b49_a_fenced_broker_does_not_join() {
     w.round(2);
     w.round(2);
     w.decide();
-    assert_eq!(
-        w.hear(1),
-        AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica)
-    );
+    assert_eq!(w.hear(1), AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica));
     assert_eq!(w.leader(1).isr.membership, committed(&[1]));
     // It knows: it does not ask.
     w.apply(1);
     w.round(2);
     assert_eq!(w.proposals, []);
     // Unfenced, it joins.
-    w.control(ControllerInput::Unfence {
-        broker: BrokerId(2),
-        epoch: BrokerEpoch(2),
-    });
+    w.control(ControllerInput::Unfence { broker: BrokerId(2), epoch: BrokerEpoch(2) });
     w.apply(1);
     w.round(2);
     w.decide();
@@ -437,19 +356,11 @@ fn b70_a_produce_is_not_answered_out_of_another_epoch() {
     w.apply(2);
     w.produce(2, 1);
     w.apply(1);
-    assert_eq!(
-        w.answered[&c1],
-        (ErrorCode::NotLeaderOrFollower, None),
-        "in that very step"
-    );
+    assert_eq!(w.answered[&c1], (ErrorCode::NotLeaderOrFollower, None), "in that very step");
     for _ in 0..3 {
         w.round(1);
     }
-    assert_eq!(
-        w.at(1),
-        (2, 2),
-        "the watermark gets there, with another record"
-    );
+    assert_eq!(w.at(1), (2, 2), "the watermark gets there, with another record");
 
     // The same broker again, two epochs on, without having seen the one between.
     let mut w = pair_with(1);

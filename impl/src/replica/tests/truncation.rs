@@ -12,9 +12,7 @@ fn logs(most: usize, epochs: i32) -> Vec<Vec<i32>> {
     for _ in 0..most {
         let longer = |log: &Vec<i32>| {
             let from = log.last().copied().unwrap_or(0);
-            (from..epochs)
-                .map(|e| [&log[..], &[e]].concat())
-                .collect::<Vec<_>>()
+            (from..epochs).map(|e| [&log[..], &[e]].concat()).collect::<Vec<_>>()
         };
         last = last.iter().flat_map(longer).collect();
         all.extend(last.clone());
@@ -29,11 +27,10 @@ fn start_of(epoch: i32, log: &[i32]) -> Option<usize> {
 /// One leader wrote each epoch, on top of one log: where both logs hold an epoch, it begins at
 /// the same offset on the same records.
 fn of_one_history(a: &[i32], b: &[i32]) -> bool {
-    a.iter()
-        .all(|&epoch| match (start_of(epoch, a), start_of(epoch, b)) {
-            (Some(at), Some(there)) => at == there && a[..at] == b[..at],
-            _ => true,
-        })
+    a.iter().all(|&epoch| match (start_of(epoch, a), start_of(epoch, b)) {
+        (Some(at), Some(there)) => at == there && a[..at] == b[..at],
+        _ => true,
+    })
 }
 
 fn common_prefix(a: &[i32], b: &[i32]) -> usize {
@@ -57,9 +54,7 @@ fn reconcile(leader: &[i32], mut follower: EpochCache, leo: usize) -> (usize, us
         let Some(last) = follower.latest() else {
             return (leo.0 as usize, round);
         };
-        let (epoch, end) = leaders
-            .answer_end_offset(last, leaders_leo)
-            .expect("F5: a known epoch");
+        let (epoch, end) = leaders.answer_end_offset(last, leaders_leo).expect("F5: a known epoch");
         if epoch == last && end >= leo {
             return (leo.0 as usize, round);
         }
@@ -80,17 +75,10 @@ fn a_follower_is_cut_exactly_where_the_logs_part() {
                 continue;
             }
             let (end, rounds) = reconcile(&leader, cache_of(&follower), follower.len());
-            assert_eq!(
-                end,
-                common_prefix(&leader, &follower),
-                "{follower:?} under {leader:?}"
-            );
+            assert_eq!(end, common_prefix(&leader, &follower), "{follower:?} under {leader:?}");
             let mut epochs = follower.clone();
             epochs.dedup();
-            assert!(
-                rounds <= epochs.len(),
-                "{rounds} rounds of {follower:?} under {leader:?}"
-            );
+            assert!(rounds <= epochs.len(), "{rounds} rounds of {follower:?} under {leader:?}");
             pairs += 1;
             most_rounds = most_rounds.max(rounds);
         }
@@ -109,11 +97,7 @@ fn an_epoch_entry_without_records_goes_in_at_most_one_round() {
         // Below the leader's first epoch there is nothing to part from: the first record that
         // comes replaces the entry.
         let rounds = usize::from(!log.is_empty());
-        assert_eq!(
-            reconcile(&leader, follower, log.len()),
-            (log.len(), rounds),
-            "{log:?}"
-        );
+        assert_eq!(reconcile(&leader, follower, log.len()), (log.len(), rounds), "{log:?}");
     }
 }
 
@@ -123,32 +107,13 @@ fn the_seven_textbook_cases() {
         ("A: same epoch, shorter", &[1, 1, 1, 4], &[1, 1], 2),
         ("B: leader has a later epoch", &[1, 1, 2, 4], &[1, 1], 2),
         ("C: same latest epoch, longer", &[1, 1, 4], &[1, 1, 1], 2),
-        (
-            "D: records of an epoch the leader lacks",
-            &[1, 1, 3, 4],
-            &[1, 1, 2],
-            2,
-        ),
-        (
-            "E: a fork after a common prefix",
-            &[1, 1, 3, 3, 4],
-            &[1, 1, 2, 2, 2],
-            2,
-        ),
-        (
-            "F: a fork, the leader's common epoch is longer",
-            &[1, 1, 1, 3, 4],
-            &[1, 1, 2],
-            2,
-        ),
+        ("D: records of an epoch the leader lacks", &[1, 1, 3, 4], &[1, 1, 2], 2),
+        ("E: a fork after a common prefix", &[1, 1, 3, 3, 4], &[1, 1, 2, 2, 2], 2),
+        ("F: a fork, the leader's common epoch is longer", &[1, 1, 1, 3, 4], &[1, 1, 2], 2),
         ("G: no epoch in common", &[2, 2, 4], &[1, 1, 1], 0),
     ];
     for (name, leader, follower, end) in rows {
-        assert_eq!(
-            reconcile(leader, cache_of(follower), follower.len()).0,
-            end,
-            "{name}"
-        );
+        assert_eq!(reconcile(leader, cache_of(follower), follower.len()).0, end, "{name}");
     }
 }
 

@@ -34,10 +34,7 @@ fn read_request(frame: &[u8]) -> (Result<(), DecodeError>, usize) {
         reader.end("end of message")
     });
     let whole = decode_request(frame).map(drop);
-    assert_eq!(
-        whole.map_err(|error| error.reason),
-        result.map_err(|error| error.reason)
-    );
+    assert_eq!(whole.map_err(|error| error.reason), result.map_err(|error| error.reason));
     (result, reader.reserved)
 }
 
@@ -71,13 +68,9 @@ fn frames() -> Vec<(Vec<u8>, Decode)> {
         };
     }
     add!(fetch_request, request_frame, read_request);
-    add!(fetch_response, response_frame, |frame| read_response::<
-        FetchResponse,
-    >(frame));
+    add!(fetch_response, response_frame, |frame| read_response::<FetchResponse>(frame));
     add!(produce_request, request_frame, read_request);
-    add!(produce_response, response_frame, |frame| read_response::<
-        ProduceResponse,
-    >(frame));
+    add!(produce_response, response_frame, |frame| read_response::<ProduceResponse>(frame));
     add!(epoch_end_request, request_frame, read_request);
     add!(epoch_end_response, response_frame, |frame| {
         read_response::<OffsetForLeaderEpochResponse>(frame)
@@ -97,11 +90,7 @@ fn reframe(frame: &mut [u8]) {
 
 fn in_bounds(frame: &[u8], decode: Decode) -> Result<(), DecodeError> {
     let (result, reserved) = decode(frame);
-    assert!(
-        reserved <= frame.len() * MEMORY_PER_BYTE,
-        "{reserved} of {}",
-        frame.len()
-    );
+    assert!(reserved <= frame.len() * MEMORY_PER_BYTE, "{reserved} of {}", frame.len());
     if let Err(error) = result {
         assert!(error.position <= frame.len(), "{error}");
         assert!(!error.field.is_empty());
@@ -161,10 +150,7 @@ fn every_corruption_of_one_byte_stays_in_bounds() {
         }
     }
     // Both happen: otherwise the frames reach nothing.
-    assert!(
-        refused > 10_000 && accepted > 10_000,
-        "{refused} refused, {accepted} accepted"
-    );
+    assert!(refused > 10_000 && accepted > 10_000, "{refused} refused, {accepted} accepted");
 }
 
 /// B109: a count from the wire asked a decoder for gigabytes before it looked at the bytes left.
@@ -203,9 +189,7 @@ fn each_array_of_four_billion_elements_is_refused_before_it_is_reserved() {
     fn bomb<'a, T: Part<'a>>() {
         let bytes: &'static [u8] = &[0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0];
         let mut reader = Reader::new(bytes, "bomb");
-        let Err(error) = reader.array::<T>("array") else {
-            panic!("accepted")
-        };
+        let Err(error) = reader.array::<T>("array") else { panic!("accepted") };
         let needed = u64::from(u32::MAX - 1) * T::MIN as u64;
         assert_eq!(error.reason, Reason::Truncated { needed, left: 3 });
         assert_eq!((error.position, reader.reserved), (5, 0));
@@ -245,24 +229,15 @@ proptest! {
 }
 
 fn fetch_frame(partition: FetchPartition) -> Vec<u8> {
-    let topics = vec![FetchTopic {
-        topic_id: TopicId([7; 16]),
-        partitions: vec![partition],
-    }];
-    request_frame(&FetchRequest {
-        topics,
-        ..samples::least_fetch_request()
-    })
+    let topics = vec![FetchTopic { topic_id: TopicId([7; 16]), partitions: vec![partition] }];
+    request_frame(&FetchRequest { topics, ..samples::least_fetch_request() })
 }
 
 #[test]
 fn an_error_names_the_message_the_field_and_the_byte() {
     let partition = samples::least_fetch_partition();
     let good = fetch_frame(partition);
-    let other = fetch_frame(FetchPartition {
-        fetch_offset: Offset(i64::MAX as u64),
-        ..partition
-    });
+    let other = fetch_frame(FetchPartition { fetch_offset: Offset(i64::MAX as u64), ..partition });
     let at = good.iter().zip(&other).position(|(a, b)| a != b).unwrap();
     let mut frame = good;
     frame[at..at + 8].copy_from_slice(&(-2i64).to_be_bytes());
@@ -292,35 +267,16 @@ fn an_error_code_from_elsewhere_is_refused() {
     let mut frame = response_frame(&samples::least_fetch_response());
     let at = 4 + CorrelationId::MIN + 4;
     frame[at..at + 2].copy_from_slice(&9i16.to_be_bytes());
-    let error = decode_response(&frame)
-        .unwrap()
-        .body::<FetchResponse>()
-        .unwrap_err();
-    assert_eq!(
-        (error.position, error.reason),
-        (at, Reason::UnknownErrorCode { code: 9 })
-    );
+    let error = decode_response(&frame).unwrap().body::<FetchResponse>().unwrap_err();
+    assert_eq!((error.position, error.reason), (at, Reason::UnknownErrorCode { code: 9 }));
 }
 
 #[test]
 fn half_an_epoch_end_is_refused() {
-    let end = Some(EpochEnd {
-        epoch: Epoch(5),
-        end_offset: Offset(6),
-    });
-    let answer = EpochEndAnswer {
-        error: ErrorCode::None,
-        partition: 0,
-        end,
-    };
-    let topics = vec![EpochEndTopic {
-        topic: "t",
-        partitions: vec![answer],
-    }];
-    let frame = response_frame(&OffsetForLeaderEpochResponse {
-        throttle_time_ms: 0,
-        topics,
-    });
+    let end = Some(EpochEnd { epoch: Epoch(5), end_offset: Offset(6) });
+    let answer = EpochEndAnswer { error: ErrorCode::None, partition: 0, end };
+    let topics = vec![EpochEndTopic { topic: "t", partitions: vec![answer] }];
+    let frame = response_frame(&OffsetForLeaderEpochResponse { throttle_time_ms: 0, topics });
     let tail = frame.len() - 3;
     for half in [tail - 12..tail - 8, tail - 8..tail] {
         let mut frame = frame.clone();
@@ -333,10 +289,8 @@ fn half_an_epoch_end_is_refused() {
 
 #[test]
 fn a_debugging_consumer_is_no_replica() {
-    let mut frame = request_frame(&OffsetForLeaderEpochRequest {
-        replica_id: None,
-        topics: vec![],
-    });
+    let mut frame =
+        request_frame(&OffsetForLeaderEpochRequest { replica_id: None, topics: vec![] });
     let at = frame.len() - 6;
     for (id, legal) in [(-1i32, true), (-2, true), (-3, false), (i32::MIN, false)] {
         frame[at..at + 4].copy_from_slice(&id.to_be_bytes());
@@ -356,17 +310,11 @@ fn a_debugging_consumer_is_no_replica() {
 
 #[test]
 fn tagged_fields_keep_their_order_and_their_bounds() {
-    let state = ReplicaState {
-        replica_id: Some(BrokerId(2)),
-        replica_epoch: Some(BrokerEpoch(9)),
-    };
+    let state = ReplicaState { replica_id: Some(BrokerId(2)), replica_epoch: Some(BrokerEpoch(9)) };
     let least = samples::least_fetch_request();
     let bare = request_frame(&least);
-    let state = request_frame(&FetchRequest {
-        replica_state: state,
-        ..least
-    })[bare.len()..]
-        .to_vec();
+    let state =
+        request_frame(&FetchRequest { replica_state: state, ..least })[bare.len()..].to_vec();
     // `state` is tag, size and value: the count byte stands where `bare` ends with a zero.
     let read = |tags: &[&[u8]]| {
         let mut frame = bare[..bare.len() - 1].to_vec();
@@ -391,14 +339,8 @@ fn tagged_fields_keep_their_order_and_their_bounds() {
     let mut short = state.clone();
     short[1] -= 1;
     short.pop();
-    assert!(matches!(
-        read(&[&short]),
-        Err(Reason::Truncated { needed: 1, left: 0 })
-    ));
-    assert!(matches!(
-        read(&[&[9, 5]]),
-        Err(Reason::Truncated { needed: 5, left: 0 })
-    ));
+    assert!(matches!(read(&[&short]), Err(Reason::Truncated { needed: 1, left: 0 })));
+    assert!(matches!(read(&[&[9, 5]]), Err(Reason::Truncated { needed: 5, left: 0 })));
 }
 
 #[test]
@@ -417,10 +359,7 @@ fn a_stream_is_cut_into_frames_and_an_oversize_one_is_refused_at_its_prefix() {
     let body = (one.len() - 4) as u32;
     assert!(next_frame(&one, body).is_ok());
     let error = next_frame(&one[..4], body - 1).unwrap_err();
-    let reason = Reason::FrameTooLarge {
-        length: body.into(),
-        limit: (body - 1).into(),
-    };
+    let reason = Reason::FrameTooLarge { length: body.into(), limit: (body - 1).into() };
     assert_eq!((error.position, error.reason), (0, reason));
     for prefix in [i32::MIN, -1, i32::MAX] {
         let error = next_frame(&prefix.to_be_bytes(), MAX_FRAME_BYTES).unwrap_err();

@@ -51,22 +51,13 @@ where
         message.encode(&mut body, version).unwrap();
         let mut frame = (body.len() as u32).to_be_bytes().to_vec();
         frame.extend(body);
-        Self {
-            header,
-            header_version,
-            message,
-            version,
-            frame,
-        }
+        Self { header, header_version, message, version, frame }
     }
 
     /// Asserts that the oracle reads `frame` as this message.
     pub fn assert_reads(&self, frame: &[u8]) {
         let mut bytes = &frame[4..];
-        assert_eq!(
-            H::decode(&mut bytes, self.header_version).unwrap(),
-            self.header
-        );
+        assert_eq!(H::decode(&mut bytes, self.header_version).unwrap(), self.header);
         assert_eq!(M::decode(&mut bytes, self.version).unwrap(), self.message);
         assert!(bytes.is_empty());
     }
@@ -168,9 +159,7 @@ pub fn fetch_request(
         .with_max_wait_ms(ours.max_wait_ms)
         .with_min_bytes(ours.min_bytes)
         .with_max_bytes(ours.max_bytes)
-        .with_isolation_level(i8::from(
-            ours.isolation_level == IsolationLevel::ReadCommitted,
-        ))
+        .with_isolation_level(i8::from(ours.isolation_level == IsolationLevel::ReadCommitted))
         .with_session_id(ours.session_id)
         .with_session_epoch(ours.session_epoch)
         .with_topics(all(&ours.topics, topic))
@@ -211,9 +200,7 @@ pub fn fetch_response(
             .with_last_stable_offset(offset(part.last_stable_offset))
             .with_log_start_offset(offset(part.log_start_offset))
             .with_aborted_transactions(
-                part.aborted_transactions
-                    .as_ref()
-                    .map(|parts| all(parts, aborted)),
+                part.aborted_transactions.as_ref().map(|parts| all(parts, aborted)),
             )
             .with_preferred_read_replica(broker(part.preferred_read_replica))
             .with_records(part.records.map(Into::into))

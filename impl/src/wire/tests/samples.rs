@@ -49,11 +49,7 @@ fn topic_id() -> impl Strategy<Value = TopicId> {
 }
 
 fn error() -> impl Strategy<Value = ErrorCode> {
-    select(
-        (i16::MIN..=i16::MAX)
-            .filter_map(ErrorCode::from_code)
-            .collect::<Vec<_>>(),
-    )
+    select((i16::MIN..=i16::MAX).filter_map(ErrorCode::from_code).collect::<Vec<_>>())
 }
 
 fn end() -> impl Strategy<Value = EpochEnd> {
@@ -264,10 +260,7 @@ prop_compose! {
 }
 
 fn recovery() -> impl Strategy<Value = LeaderRecoveryState> {
-    select(vec![
-        LeaderRecoveryState::Recovered,
-        LeaderRecoveryState::Recovering,
-    ])
+    select(vec![LeaderRecoveryState::Recovered, LeaderRecoveryState::Recovering])
 }
 
 prop_compose! {
@@ -356,12 +349,7 @@ pub fn least_fetch_partition() -> FetchPartition {
 }
 
 pub fn least_fetch_response() -> FetchResponse<'static> {
-    FetchResponse {
-        throttle_time_ms: 0,
-        error: ErrorCode::None,
-        session_id: 0,
-        topics: vec![],
-    }
+    FetchResponse { throttle_time_ms: 0, error: ErrorCode::None, session_id: 0, topics: vec![] }
 }
 
 pub fn least_fetched_partition() -> FetchedPartition<'static> {

@@ -102,14 +102,19 @@ impl<D: Disk> Log<D> {
 
     /// The epochs come first: a crash then leaves an entry too many, which a start removes, and
     /// never one too few (B21, B23).
+    ///
+    /// The core may have stored them already, also those of later batches in the same answer. An
+    /// entry that covers a batch stays as it is: assigned again, it would take the newer ones
+    /// after it away and begin too late.
     fn assign_epochs_of(&mut self, placed: &[Placed]) -> Result<(), LogError> {
-        let newest = self.epochs.last().map(|entry| entry.epoch);
-        if placed.iter().all(|batch| Some(batch.shape.epoch) == newest) {
+        if placed.iter().all(|batch| covers(&self.epochs, batch.shape)) {
             return Ok(());
         }
         let mut epochs = self.epochs.clone();
-        for Placed { shape, .. } in placed {
-            assign(&mut epochs, EpochStart { epoch: shape.epoch, start: shape.base });
+        for &Placed { shape, .. } in placed {
+            if !covers(&epochs, shape) {
+                assign(&mut epochs, EpochStart { epoch: shape.epoch, start: shape.base });
+            }
         }
         self.store_epochs(&epochs)
     }
@@ -171,6 +176,12 @@ impl<D: Disk> Log<D> {
         self.segments.push(segment);
         Ok(())
     }
+}
+
+/// Whether the entry in force at the batch's first offset is that of its epoch.
+fn covers(epochs: &[EpochStart], batch: BatchShape) -> bool {
+    let upto = epochs.partition_point(|entry| entry.start <= batch.base);
+    upto.checked_sub(1).is_some_and(|at| epochs[at].epoch == batch.epoch)
 }
 
 /// Adds an entry by the rule of section 15; false if it changes nothing.

@@ -217,6 +217,26 @@ fn an_answer_without_the_partition_asked_for_is_no_answer() {
 }
 
 #[test]
+fn an_answer_that_ends_one_epoch_and_begins_the_next_keeps_both_starts() {
+    let (mut pair, fetch) = pair();
+    produce(&mut pair[0], 1, "first of epoch 0");
+    exchange(&mut pair, &fetch);
+    produce(&mut pair[0], 1, "second of epoch 0");
+    pair[0].metadata(image(1, 1, 1), NOW, &mut Vec::new());
+    produce(&mut pair[0], 1, "first of epoch 1");
+    let mut out = Vec::new();
+    pair[1].metadata(image(1, 1, 1), NOW, &mut out);
+    let fetch = only(out, Peer::Broker(BrokerId(1)), Way::Request);
+    exchange(&mut pair, &fetch);
+    let starts = [(Epoch(0), Offset(0)), (Epoch(1), Offset(2))];
+    for node in &pair {
+        assert_eq!(node.replica().log().epochs.entries(), starts);
+        let stored = node.log().epochs().iter().map(|entry| (entry.epoch, entry.start));
+        assert!(stored.eq(starts), "{:?}", node.log().epochs());
+    }
+}
+
+#[test]
 fn damaged_records_are_not_appended_and_are_asked_for_again() {
     let (mut pair, fetch) = pair();
     produce(&mut pair[0], 1, "value");

@@ -16,6 +16,7 @@ on_both_disks! {
     truncation_works_at_every_offset
     a_log_starts_anew_where_it_is_told
     epochs_are_stored_before_records_and_cut_with_them
+    epochs_that_were_stored_first_stay_as_they_are
 }
 
 fn a_new_log_is_empty_and_its_names_are_made<D: TestDisk>() {
@@ -241,4 +242,19 @@ fn the_last_offsets_there_are_can_be_used() {
     assert!(log.append_leader(&produced(&[1]), Offset(last), Epoch(0)).is_err());
     let (log, _) = open(log.into_disk(), SMALL);
     assert_eq!(values(&log, last - 2), [(0, 1), (0, 2)]);
+}
+
+/// The core stores the epochs of all batches in an answer before any of them is appended. The
+/// first batch goes on with an epoch that began before it.
+fn epochs_that_were_stored_first_stay_as_they_are<D: TestDisk>() {
+    let (disk, _place) = D::fresh();
+    let (mut log, _) = open(disk, SMALL);
+    log.append_follower(&replicated(0, 2, &[1])).unwrap();
+    let stored = epochs(&[(2, 0), (3, 2), (5, 3)]);
+    log.store_epochs(&stored).unwrap();
+    let answer = [replicated(1, 2, &[2]), replicated(2, 3, &[3]), replicated(3, 5, &[4])];
+    log.append_follower(&answer.concat()).unwrap();
+    assert_eq!(log.epochs(), stored);
+    let (log, recovery) = open(log.into_disk(), SMALL);
+    assert_eq!((log.epochs(), recovery), (&stored[..], Recovery::default()));
 }

@@ -27,17 +27,18 @@ impl System {
         let answers = row.network.messages().iter().filter(|m| {
             (m.from, m.to) == (leader, follower) && Kind::of(&m.message) == Kind::FetchAnswer
         });
-        let answers: Vec<_> = answers.collect();
-        let [answer] = answers[..] else { return };
-        let state = &row.nodes[usize::from(follower)];
+        let mut answers = answers.fuse();
+        let (Some(answer), None) = (answers.next(), answers.next()) else { return };
+        let state = &Arc::clone(&row.nodes[usize::from(follower)]);
         let mut after = Cow::Borrowed(&**state);
         let mut out = Out::new();
         let event = Event::Peer(Arc::clone(&answer.message));
         self.actor.on_msg(id(follower), &mut after, id(leader), event, &mut out);
         if *after == **state && !out.is_empty() {
-            let on = Connection::Open;
-            self.deliver(outcome, leader, follower, on, Kind::FetchAnswer);
+            drop(after);
+            outcome.row.network.take(leader, follower, Connection::Open, Kind::FetchAnswer);
             outcome.idle = Some(follower);
+            self.send_all(outcome, follower, out);
         }
     }
 

@@ -17,7 +17,7 @@ use stateright::actor::{Actor, Command, Out};
 
 use crate::client::Client;
 use crate::network::{InFlight, Kind, Network};
-use crate::node::{Event, NodeActor, NodeState, id, node};
+use crate::node::{Event, NodeActor, NodeState, Sends, id, node};
 use crate::protocol::Protocol;
 use crate::row::{Budgets, Row, RowView};
 
@@ -272,6 +272,11 @@ impl System {
         {
             outcome.row.nodes[usize::from(me)] = Arc::new(new);
         }
+        self.send_all(outcome, me, out);
+    }
+
+    /// What an actor sends is put on its way.
+    pub(crate) fn send_all(&self, outcome: &mut Outcome, me: Node, out: Sends) {
         for command in out {
             if let Command::Send(to, event) = command {
                 self.send(outcome, me, node(to), event);

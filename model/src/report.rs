@@ -147,32 +147,40 @@ pub fn run(job: &Job, limits: &Limits) -> Report {
     let explore = Search::new(Arc::clone(&system), Goal::Explore, limits.clone());
     let counters = Arc::clone(&explore.counters);
     let found = explore.run();
-    let rows = rows(job, &system, limits, &counters, found.bound);
+    let (rows, cut) = rows(job, &system, limits, &counters, found.bound);
+    // A limit that cuts the search for a path leaves a row unfinished, whatever was explored.
+    let found = Found { bound: found.bound.or(cut), ..found };
     assemble(job, &found, &counters, rows, started)
 }
 
-/// The rows of a whole exploration.
+/// The rows of a whole exploration, and the limit that cut the search for a path, if one did.
 fn rows(
     job: &Job,
     system: &Arc<System>,
     limits: &Limits,
     counters: &Counters,
     bound: Option<Bound>,
-) -> Vec<Row> {
+) -> (Vec<Row>, Option<Bound>) {
     let bits = (counters.violated.load(Relaxed), counters.witnessed.load(Relaxed));
-    let goals = Goal::every_row();
-    goals
+    let mut cut = None;
+    let rows = Goal::every_row()
         .map(|goal| {
             let hit = match goal {
                 Goal::Violate(property) => bits.0 & 1 << property as u64 != 0,
                 Goal::Witness(witness) => bits.1 & 1 << witness as u64 != 0,
                 Goal::Explore => false,
             };
-            let search = || Search::new(Arc::clone(system), goal, limits.clone());
-            let path = hit.then(|| search().run_to_the_end().1).flatten();
+            let mut path = None;
+            if hit {
+                let search = Search::new(Arc::clone(system), goal, limits.clone());
+                let (found, shortest) = search.run_to_the_end();
+                path = shortest;
+                cut = cut.or(found.bound.filter(|b| *b != Bound::Goal));
+            }
             row(job, goal, hit, path, bound)
         })
-        .collect()
+        .collect();
+    (rows, cut)
 }
 
 fn only_row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
@@ -262,9 +270,11 @@ impl Report {
 }
 
 impl Row {
-    /// Whether this row is as expected.
+    /// Whether this row is as expected. A length that was not searched to the end differs from
+    /// none.
     pub fn as_expected(&self) -> bool {
-        self.expected.is_none_or(|e| e == self.result)
-            && (self.expected_steps.is_none() || self.expected_steps == self.steps)
+        let length =
+            self.steps.is_none() || self.expected_steps.is_none_or(|s| Some(s) == self.steps);
+        self.expected.is_none_or(|e| e == self.result) && length
     }
 }

@@ -190,7 +190,12 @@ pub fn suite() -> Vec<Expected> {
             only: Some(EpochsOrdered),
             ..rung("zombie", "kafka-2.0", &[(EpochsOrdered, 10)])
         },
+        Expected {
+            only: Some(EpochsOrdered),
+            ..fault("zombie", Fault::UnfencedFetchReply, &[(EpochsOrdered, 10)])
+        },
         rung("zombie", "klog", &[]),
+        rung("stale-fetch", "klog", &[]),
         rung("lag", "klog", &[]),
         fault(
             "under-min-isr",

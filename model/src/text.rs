@@ -67,7 +67,8 @@ fn judgement(report: &Report) -> &'static str {
 
 /// The table of a suite: one line per run.
 pub fn table(reports: &[Report]) -> String {
-    let header = ["scenario", "protocol", "result", "states", "depth", "seconds", "search", ""];
+    let header =
+        ["scenario", "protocol", "result", "states", "outside", "depth", "seconds", "search", ""];
     let mut rows = vec![header.map(String::from)];
     rows.extend(reports.iter().map(|r| {
         [
@@ -75,13 +76,14 @@ pub fn table(reports: &[Report]) -> String {
             protocol(r),
             findings(r),
             thousands(r.unique),
+            thousands(r.outside_claim),
             r.depth.to_string(),
             format!("{:.1}", r.seconds),
             verdict(r),
             judgement(r).into(),
         ]
     }));
-    align(&rows, &[3, 4, 5])
+    align(&rows, &[3, 4, 5, 6])
 }
 
 /// Lines of cells in columns; the columns in `right` are flushed right.
@@ -110,18 +112,25 @@ pub fn report(report: &Report) -> String {
         .properties
         .iter()
         .map(|r| {
-            let note = if r.as_expected() { "" } else { "NOT AS EXPECTED" };
+            let unknown = r.result == Outcome::NotFound && !report.complete();
+            let note = if unknown || r.as_expected() { "" } else { "NOT AS EXPECTED" };
             [r.kind.into(), r.id.into(), row_text(r, report.exhausted()), note.into()]
         })
         .collect();
     text += &align(&rows, &[]);
     text.push('\n');
     text += &figures(report);
+    if report.properties.iter().all(|r| r.expected.is_none()) {
+        text += "nothing was expected of this run: its bounds or rules are not a scenario's own\n";
+    }
     text
 }
 
 fn row_text(row: &Row, exhausted: bool) -> String {
-    let at = row.steps.map_or_else(String::new, |n| format!(" at step {n}"));
+    let at = match row.steps {
+        Some(n) => format!(" at step {n}"),
+        None => ", the shortest way not searched to the end".into(),
+    };
     match row.result {
         Outcome::Violated => format!("VIOLATED{at}"),
         Outcome::Witnessed => format!("witnessed{at}"),

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
-  check                                             the standard suite, in under a minute
+  check                                             the standard suite, about a minute
   check run --scenario one-crash --protocol kafka-0.10
                                                     the shortest way to lose a record
   check run --scenario one-crash --fault truncate-to-hw --format json
@@ -25,6 +25,13 @@ pub struct Args {
     /// Limits and output of the standard suite.
     #[command(flatten)]
     pub output: Output,
+}
+
+impl Args {
+    /// Whether an interruption must still print what was found.
+    pub fn searches(&self) -> bool {
+        matches!(self.command, None | Some(Command::Run(_)))
+    }
 }
 
 /// The commands.

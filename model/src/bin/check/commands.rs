@@ -96,6 +96,8 @@ fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
 
 fn suite_text(reports: &[Report], code: u8) -> String {
     let mut text = text::table(reports);
+    text += "\noutside: states in which more was lost to power than is promised to survive; there \
+             the three\nproperties about committed records claim nothing\n";
     let loss = reports.iter().find_map(|r| {
         let path = r.violated().find(|row| row.id == "committed-survives")?.path.as_ref()?;
         Some((r, path))

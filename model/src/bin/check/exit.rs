@@ -1,5 +1,5 @@
-//! The documented exit codes; of several that apply the one that comes first wins:
-//! 70, 17, 12, 13, 11, 18, 16, 15, 3.
+//! The documented exit codes. Of several that apply the first of 70, 130, 12, 16, 15, 3 wins; of
+//! a search that was cut, a witness not found is not yet missing.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ pub fn of_run(report: &Report) -> u8 {
     }
 }
 
-/// `check` and `check suite`: a violation as expected counts as met.
+/// `check` without a command: a violation as expected counts as met.
 pub fn of_suite(reports: &[Report]) -> u8 {
     // In a search that was cut nothing is known to differ but what was found.
     let differs = |r: &Report| {

@@ -25,9 +25,11 @@ fn main() -> ExitCode {
         }
     };
     let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    // Without a handler Ctrl-C simply ends the program: nothing is lost but the partial table.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    if args.searches() {
+        let flag = Arc::clone(&interrupted);
+        // Without a handler Ctrl-C simply ends the program: nothing is lost but the partial table.
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    }
     match commands::dispatch(args, &interrupted) {
         Ok((code, text)) => {
             // A reader that has seen enough (`check | head`) is no failure.

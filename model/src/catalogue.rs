@@ -58,7 +58,6 @@ fn reports() -> Vec<(&'static str, &'static str, Protocol, &'static str)> {
         ("kip101-scenario-1-fork", "one-crash", broken(Fault::TruncateToHw), "logs-match"),
         ("kip101-scenario-2", "both-lose-power", old(), "logs-match"),
         ("kip279-a-b-a", "fast-failover", broken(Fault::EpochLookupExact), "logs-match"),
-        ("unfenced-fetch-reply", "zombie", broken(Fault::UnfencedFetchReply), "epochs-ordered"),
         ("hw-under-min-isr", "under-min-isr", broken(Fault::HwUnderMinIsr), "committed-survives"),
         (
             "unclean-counts-as-clean",

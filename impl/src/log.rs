@@ -124,6 +124,21 @@ impl<D: Disk> Log<D> {
         &mut self.disk
     }
 
+    /// The same log over another disk, which must hold the same bytes: for one who wants to try
+    /// something on it and leave this one as it is.
+    pub fn over<E: Disk>(&self, disk: E) -> Log<E> {
+        let Self { disk: _, config, segments, leo, flushed, epochs, health } = self;
+        Log {
+            disk,
+            config: *config,
+            segments: segments.clone(),
+            leo: *leo,
+            flushed: *flushed,
+            epochs: epochs.clone(),
+            health: *health,
+        }
+    }
+
     /// Closes the log without a flush, as a crash of the process does.
     pub fn into_disk(self) -> D {
         self.disk

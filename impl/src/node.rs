@@ -169,6 +169,20 @@ impl<D: Disk> Node<D> {
         self.log.disk_mut()
     }
 
+    /// The same node over another disk, which must hold the same bytes: for one who wants to try
+    /// something on it and leave this one as it is.
+    pub fn over<E: Disk>(&self, disk: E) -> Node<E> {
+        let Self { config, replica, log, links, failure, effects: _ } = self;
+        Node {
+            config: config.clone(),
+            replica: replica.clone(),
+            log: log.over(disk),
+            links: links.clone(),
+            failure: failure.clone(),
+            effects: Vec::new(),
+        }
+    }
+
     /// Closes the node without a flush, as a crash of the process does.
     pub fn into_disk(self) -> D {
         self.log.into_disk()

@@ -31,6 +31,8 @@ fn main() {
     let steps = replay_all(&traces);
 
     let mut criterion = Criterion::default()
+        // Beside what cargo builds, wherever the bench is started from.
+        .output_directory(&root.join("target").join("criterion"))
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(5))
         .configure_from_args();

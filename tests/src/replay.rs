@@ -136,7 +136,7 @@ impl<'t, D: Storage> Run<'t, D> {
     fn start(trace: &'t Trace) -> Result<Self, Box<Failure>> {
         let bounds = &trace.header.bounds;
         let fault = |fault| Failure::at(0, None, Why::from_fault(fault));
-        let cluster = Cluster::new(bounds.brokers, bounds.min_isr).map_err(fault)?;
+        let cluster = Cluster::new(bounds).map_err(fault)?;
         let controller = cluster.observe_controller().map_err(fault)?;
         let mut run = Self {
             trace,
@@ -213,6 +213,7 @@ impl<'t, D: Storage> Run<'t, D> {
         let sender = sender.map_or(0, |e| e.from);
         compare_part("sent", sender, &step.sent, &seen.sent, &mut differences);
         compare_part("answers", 0, &step.answers, &seen.answers, &mut differences);
+        compare_part("idle", sender, &step.idle, &seen.idle, &mut differences);
         if !seen.published {
             let nobody = Vec::new();
             compare_part("published_to", 0, &step.published_to, &nobody, &mut differences);

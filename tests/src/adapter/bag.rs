@@ -95,9 +95,10 @@ impl Bag {
         self.lines.get_mut(&channel)?.pop_front()
     }
 
-    /// How many messages are on this line.
-    pub fn waiting(&self, channel: Channel) -> usize {
-        self.lines.get(&channel).map_or(0, VecDeque::len)
+    /// The message on this line, if there is exactly one.
+    pub fn only(&self, channel: Channel) -> Option<&InFlight> {
+        let line = self.lines.get(&channel)?;
+        line.front().filter(|_| line.len() == 1)
     }
 
     /// Takes out the first message on this line that says `message`.

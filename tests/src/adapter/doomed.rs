@@ -1,10 +1,10 @@
 //! Messages that nobody will act on, and the proof that nobody does (conformance, rule 7).
 
-use klog::node::{ControllerOutput, Node, Outgoing, Peer};
+use klog::node::{ControllerOutput, Outgoing, Peer};
 use klog::types::BrokerId;
+use klog_trace::Connection;
 use klog_trace::action::Node as Id;
 use klog_trace::trace::Discarded;
-use klog_trace::{BrokerView, Connection};
 
 use super::bag::{Channel, InFlight, Kind};
 use super::fault::Fault;
@@ -15,7 +15,7 @@ use super::{Cluster, Process, Storage};
 impl<D: Storage> Cluster<D> {
     /// Removes the messages that a step calls doomed, after it was tried out that they are: each
     /// is delivered to a twin of its receiver, which must not change and must answer nothing that
-    /// anyone acts on. Where a disk has no twin they are removed unproven.
+    /// anyone acts on.
     pub fn discard(&mut self, discarded: &[Discarded]) -> Result<(), Fault> {
         for Discarded { connection, envelope } in discarded {
             let channel = Channel::of(envelope, *connection);
@@ -68,29 +68,20 @@ impl<D: Storage> Cluster<D> {
         })
     }
 
-    /// A twin of a broker that is up, if its disk has one.
-    fn twin(&self, id: Id) -> Option<Node<D>> {
-        match &self.brokers[usize::from(id) - 1].process {
-            Some(Process::Up(node)) => D::twin(node),
-            _ => None,
-        }
-    }
-
-    fn view_of(&self, id: Id, node: &Node<D>) -> Result<BrokerView, Fault> {
-        let image = self.brokers[usize::from(id) - 1].applied.as_deref();
-        observe::broker_view(node, image)
-    }
-
-    /// Gives the message to a twin of its receiver, and returns what that sends.
-    fn take_in_twin(&self, message: &InFlight) -> Result<Vec<Outgoing>, Fault> {
+    /// Gives the message to a twin of its receiver, which must not change, and returns what that
+    /// sends.
+    pub(super) fn take_in_twin(&self, message: &InFlight) -> Result<Vec<Outgoing>, Fault> {
         let id = message.envelope.to;
-        let Some(mut twin) = self.twin(id) else {
+        let broker = &self.brokers[usize::from(id) - 1];
+        let Some(Process::Up(node)) = &broker.process else {
             return Ok(Vec::new());
         };
-        let before = self.view_of(id, &twin)?;
+        let mut twin = node.over(node.log().disk().in_memory()?);
+        let image = broker.applied.as_deref();
+        let before = observe::broker_view(&twin, image)?;
         let mut out = Vec::new();
         twin.take(message, self.now_ms, &mut out)?;
-        if self.view_of(id, &twin)? == before {
+        if observe::broker_view(&twin, image)? == before {
             Ok(out)
         } else {
             Err(Fault::hidden(format!("it changes b{id}")))

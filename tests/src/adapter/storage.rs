@@ -4,7 +4,6 @@ use std::fs;
 
 use klog::disk::{Disk, DiskError, FsDisk, MemDisk, Survives};
 use klog::log::LogError;
-use klog::node::Node;
 use klog_trace::action::Node as Id;
 use tempfile::TempDir;
 
@@ -42,8 +41,8 @@ pub trait Storage: Disk + Sized {
     /// file): which ones go is the environment's choice here, so the file is cut all the same.
     fn lose_power(&mut self, kept: &[(String, u64)]) -> Result<(), Fault>;
 
-    /// A second node in the same state, to try something on; `None` where a disk has no twin.
-    fn twin(node: &Node<Self>) -> Option<Node<Self>>;
+    /// A copy of the disk in memory.
+    fn in_memory(&self) -> Result<MemDisk, Fault>;
 }
 
 impl Storage for MemDisk {
@@ -77,8 +76,8 @@ impl Storage for MemDisk {
         cut_all(self, kept)
     }
 
-    fn twin(node: &Node<Self>) -> Option<Node<Self>> {
-        Some(node.clone())
+    fn in_memory(&self) -> Result<MemDisk, Fault> {
+        Ok(self.clone())
     }
 }
 
@@ -115,8 +114,16 @@ impl Storage for FsDisk {
         cut_all(self, kept)
     }
 
-    fn twin(_node: &Node<Self>) -> Option<Node<Self>> {
-        None
+    fn in_memory(&self) -> Result<MemDisk, Fault> {
+        let mut copy = MemDisk::new();
+        for name in self.list()? {
+            let bytes = self.read_file(&name)?.unwrap_or_default();
+            copy.create(&name)?;
+            copy.append(&name, &bytes)?;
+            copy.sync_file(&name)?;
+        }
+        copy.sync_dir()?;
+        Ok(copy)
     }
 }
 

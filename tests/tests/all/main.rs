@@ -6,6 +6,7 @@
 //! | [`corrupt`] | is a trace refused in which any one value is another? |
 //! | [`predicted`] | is a divergence accepted in no other step, field or value than predicted? |
 //! | [`doomed`] | do messages called doomed change nothing, and are live ones found out? |
+//! | [`walks`] | does the code follow the model where nobody wrote a trace? |
 //! | [`exempt`] | which fields of the real state are not compared? |
 //! | [`cli`] | what does `conform` print, and with which exit code? |
 //! | [`binaries`] | what do `check` and `klog` print, and with which exit code? |
@@ -32,4 +33,5 @@ mod schema;
 mod source;
 mod support;
 mod tidy;
+mod walks;
 mod workspace;

@@ -93,10 +93,7 @@ fn any_other_number_in_a_broker_is_refused() {
 fn any_other_number_in_the_controller_is_refused() {
     over_all_traces(|step| {
         let views = step.controller.iter().flat_map(one_number_off);
-        let with = |view| Step {
-            controller: Some(view),
-            ..step.clone()
-        };
+        let with = |view| Step { controller: Some(view), ..step.clone() };
         views.map(with).collect()
     });
 }
@@ -104,10 +101,7 @@ fn any_other_number_in_the_controller_is_refused() {
 #[test]
 fn any_other_number_in_a_message_is_refused() {
     over_all_traces(|step| {
-        let with = |sent| Step {
-            sent,
-            ..step.clone()
-        };
+        let with = |sent| Step { sent, ..step.clone() };
         one_number_off(&step.sent).into_iter().map(with).collect()
     });
 }
@@ -115,28 +109,16 @@ fn any_other_number_in_a_message_is_refused() {
 #[test]
 fn any_other_number_in_an_answer_is_refused() {
     over_all_traces(|step| {
-        let with = |answers| Step {
-            answers,
-            ..step.clone()
-        };
-        one_number_off(&step.answers)
-            .into_iter()
-            .map(with)
-            .collect()
+        let with = |answers| Step { answers, ..step.clone() };
+        one_number_off(&step.answers).into_iter().map(with).collect()
     });
 }
 
 #[test]
 fn any_other_number_in_a_promise_is_refused() {
     over_all_traces(|step| {
-        let with = |committed| Step {
-            committed,
-            ..step.clone()
-        };
-        one_number_off(&step.committed)
-            .into_iter()
-            .map(with)
-            .collect()
+        let with = |committed| Step { committed, ..step.clone() };
+        one_number_off(&step.committed).into_iter().map(with).collect()
     });
 }
 
@@ -183,10 +165,7 @@ fn a_broker_message_answer_or_promise_too_few_or_too_many_is_refused() {
 fn a_start_with_another_number_is_refused_before_any_step() {
     for Named { name, trace } in conforming() {
         for start in one_number_off(&trace.start) {
-            let changed = Trace {
-                start,
-                ..trace.clone()
-            };
+            let changed = Trace { start, ..trace.clone() };
             let failure = refused(&changed);
             assert_eq!((failure.step, failure.line), (0, 2), "{name}");
         }

@@ -7,9 +7,7 @@ use klog_conform::exempt::{FIELDS, Fate};
 /// Whoever adds a field to this list says in `exempt.rs` why nobody needs to look at it.
 #[test]
 fn nothing_else_is_exempt() {
-    let exempt = FIELDS
-        .iter()
-        .filter(|row| matches!(row.fate, Fate::Exempt(_)));
+    let exempt = FIELDS.iter().filter(|row| matches!(row.fate, Fate::Exempt(_)));
     let names: Vec<_> = exempt.map(|row| (row.of, row.field)).collect();
     assert_eq!(
         names,

@@ -10,9 +10,7 @@ use klog_trace::{Expect, Trace};
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the package lies in the workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
 }
 
 /// A binary of the workspace by its name (`klog`, `check`, `conform`). All are built once, in the
@@ -20,16 +18,12 @@ pub fn root() -> &'static Path {
 pub fn binary(name: &str) -> &'static Path {
     static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(build);
-    built
-        .get(name)
-        .unwrap_or_else(|| panic!("no binary {name} among {:?}", built.keys()))
+    built.get(name).unwrap_or_else(|| panic!("no binary {name} among {:?}", built.keys()))
 }
 
 fn build() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .current_dir(root())
-        .args(["build", "--bins", "--message-format=json"]);
+    cargo.current_dir(root()).args(["build", "--bins", "--message-format=json"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
@@ -73,11 +67,7 @@ pub struct Ran {
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
-        Self {
-            code: output.status.code(),
-            out: text(output.stdout),
-            err: text(output.stderr),
-        }
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 }
 
@@ -91,11 +81,7 @@ pub struct Named {
 pub fn committed() -> Vec<Named> {
     let paths = files::committed(root()).expect("traces are committed");
     let read = |path: PathBuf| {
-        let name = path
-            .file_stem()
-            .expect("a file")
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
         let trace = files::read(&path).unwrap_or_else(|error| panic!("{error}"));
         Named { name, trace }
     };

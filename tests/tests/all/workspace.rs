@@ -16,27 +16,39 @@ pub fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Every file of the workspace with this ending, named from the root with `/`, in order. What a
-/// build writes and hidden folders are no part of it.
+/// Where the project's files stand; whatever else lies in the root is somebody's own.
+const FOLDERS: [&str; 5] = ["docs", "impl", "model", "tests", "traces"];
+
+/// Every file of the workspace with this ending, named from the root with `/`, in order: those of
+/// its folders, and the documents and manifests beside them.
 pub fn files(ending: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    walk(root(), "", &mut found);
+    let mut found: Vec<String> = names(root())
+        .into_iter()
+        .filter(|name| [".md", ".toml"].iter().any(|e| name.ends_with(e)))
+        .collect();
+    for folder in FOLDERS {
+        walk(folder, &mut found);
+    }
     found.retain(|name| name.ends_with(ending));
     found.sort();
     found
 }
 
-fn walk(folder: &Path, prefix: &str, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+/// What stands in a folder, without hidden names.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let name = |entry: std::io::Result<fs::DirEntry>| {
         let entry = entry.expect("a folder can be read to its end");
-        let name = entry.file_name().into_string().expect("names are UTF-8");
-        let is_build = prefix.is_empty() && name == "target";
-        if name.starts_with('.') || is_build {
-            continue;
-        }
-        let path = format!("{prefix}{name}");
-        if entry.path().is_dir() {
-            walk(&entry.path(), &format!("{path}/"), found);
+        entry.file_name().into_string().expect("names are UTF-8")
+    };
+    entries.map(name).filter(|name| !name.starts_with('.')).collect()
+}
+
+fn walk(folder: &str, found: &mut Vec<String>) {
+    for name in names(&root().join(folder)) {
+        let path = format!("{folder}/{name}");
+        if root().join(&path).is_dir() {
+            walk(&path, found);
         } else {
             found.push(path);
         }

@@ -12,6 +12,11 @@ use klog::disk::MemDisk;
 use klog_conform::files;
 use klog_conform::replay::{Doomed, replay};
 use klog_trace::Trace;
+use mimalloc::MiMalloc;
+
+/// As in `conform`.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Steps a second that a replay must reach (conformance, row 3).
 const WANTED: f64 = 100_000.0;

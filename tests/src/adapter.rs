@@ -63,6 +63,16 @@ pub struct Seen {
     pub published: bool,
 }
 
+/// Who says whether an answer is read in the step that sends it, since it makes its follower do
+/// nothing but ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// The trace: where it agrees with the code, so does this.
+    AsTold,
+    /// The real code: where it parts from the trace, the answer may be another one.
+    AsFound,
+}
+
 /// A broker: a running node, or what a dead one left.
 enum Process<D> {
     Up(Box<Node<D>>),
@@ -149,11 +159,17 @@ impl<D: Storage> Cluster<D> {
     /// Takes one step: the action and, where steps are merged, the reading of an answer that makes
     /// its follower do nothing but ask again. What the step discards is left for
     /// [`Cluster::discard`].
-    pub fn apply(&mut self, step: &Step) -> Result<Seen, Fault> {
+    pub fn apply(&mut self, step: &Step, idle: Idle) -> Result<Seen, Fault> {
         self.now_ms += STEP_MS;
         let mut seen = Seen::default();
         self.act(step.action, &mut seen)?;
-        if self.interleaving == Interleaving::Merged {
+        let reads = match idle {
+            Idle::AsTold => step.idle.is_some(),
+            Idle::AsFound => {
+                self.interleaving == Interleaving::Merged && self.is_idle(step.action)?
+            }
+        };
+        if reads {
             self.read_idle_answer(step.action, &mut seen)?;
         }
         self.publish(&step.published_to, &mut seen)?;
@@ -244,28 +260,26 @@ impl<D: Storage> Cluster<D> {
         Ok(())
     }
 
-    /// Where steps that nobody can tell apart are merged, the answer just sent is read at once if
-    /// its follower does nothing but ask again. Whether it does is tried out on a twin.
+    /// Reads the answer just sent at once. That its follower does nothing but ask again is seen
+    /// in the comparison after the step, in which it has not changed and has sent one fetch.
     fn read_idle_answer(&mut self, action: Action, seen: &mut Seen) -> Result<(), Fault> {
-        let Action::DeliverFetch { from: follower, to: leader, .. } = action else {
-            return Ok(());
-        };
-        let (from, to, connection) = (leader, follower, Connection::Open);
-        let kind = Kind::FetchAnswer;
-        let Some(answer) = self.bag.only(Channel { from, to, connection, kind }) else {
-            return Ok(());
-        };
-        let asks_again = |out: &Outgoing| {
-            let leader = Peer::Broker(BrokerId(leader.into()));
-            matches!(out, Outgoing::Frame { to, way: Way::Request, .. } if *to == leader)
-        };
-        match self.take_in_twin(answer) {
-            Ok(out) if out.len() == 1 && out.iter().all(asks_again) => {
-                seen.idle = Some(follower);
-                self.deliver((from, to, connection, kind), seen)
-            }
-            Ok(_) | Err(Fault::Hidden(_)) => Ok(()),
-            Err(fault) => Err(fault),
+        let channel = answered_on(action).filter(|channel| self.bag.only(*channel).is_some());
+        let nothing = || Fault::not_enabled("there is no answer to read at once");
+        let Channel { from, to, connection, kind } = channel.ok_or_else(nothing)?;
+        seen.idle = Some(to);
+        self.deliver((from, to, connection, kind), seen)
+    }
+
+    /// Whether the follower does nothing but ask again when it reads the answer just sent. Tried
+    /// out on a twin.
+    fn is_idle(&self, action: Action) -> Result<bool, Fault> {
+        let Some(channel) = answered_on(action) else { return Ok(false) };
+        let Some(answer) = self.bag.only(channel) else { return Ok(false) };
+        let leader = Peer::Broker(BrokerId(channel.from.into()));
+        match self.take_in_twin(answer).as_deref() {
+            Ok([Outgoing::Frame { to, way: Way::Request, .. }]) => Ok(*to == leader),
+            Ok(_) | Err(Fault::Hidden(_)) => Ok(false),
+            Err(fault) => Err(fault.clone()),
         }
     }
 
@@ -330,6 +344,13 @@ impl<D: Storage> Cluster<D> {
     pub fn in_flight(&self) -> impl Iterator<Item = &Envelope> {
         self.bag.messages().map(|message| &message.envelope)
     }
+}
+
+/// The line on which the answer to a delivered fetch goes.
+fn answered_on(action: Action) -> Option<Channel> {
+    let Action::DeliverFetch { from, to, .. } = action else { return None };
+    let (from, to) = (to, from);
+    Some(Channel { from, to, connection: Connection::Open, kind: Kind::FetchAnswer })
 }
 
 /// Whether a broker that died lost anything.

@@ -5,6 +5,11 @@ mod cli;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
+
+/// A replay makes and drops many small lists.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let args = cli::Args::parse();

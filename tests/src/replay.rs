@@ -14,7 +14,7 @@ use klog_trace::trace::{Committed, Divergence};
 use klog_trace::{Action, BrokerView, ControllerView, Envelope, Expect, Ghost, Step, Trace};
 use serde::Serialize;
 
-use crate::adapter::{Cluster, Fault, Seen, Storage};
+use crate::adapter::{Cluster, Fault, Idle, Seen, Storage};
 pub use report::{Failure, Mismatch, NodeDifference, Why};
 use world::Observed;
 
@@ -171,7 +171,9 @@ impl<'t, D: Storage> Run<'t, D> {
 
     /// Takes the step on the real code and looks at every node.
     fn take(&mut self, step: &'t Step) -> Result<Seen, Box<Failure>> {
-        let seen = self.cluster.apply(step).and_then(|seen| {
+        let parts_here = predicted_at(self.trace, step).is_some();
+        let idle = if parts_here { Idle::AsFound } else { Idle::AsTold };
+        let seen = self.cluster.apply(step, idle).and_then(|seen| {
             self.observe()?;
             self.observed.controller = self.cluster.observe_controller()?;
             Ok(seen)
@@ -297,6 +299,14 @@ fn compare_part<T: PartialEq + Serialize>(
     }));
 }
 
+/// The divergence that is predicted for this very step.
+fn predicted_at<'t>(trace: &'t Trace, step: &Step) -> Option<&'t Divergence> {
+    match &trace.header.expect {
+        Expect::Diverge(predicted) if predicted.step == step.step => Some(predicted),
+        _ => None,
+    }
+}
+
 /// What the differences of a step mean under the header's prediction: the step's number if the
 /// code parts here as predicted, `None` if it agrees and may.
 fn judge_divergence(
@@ -304,10 +314,7 @@ fn judge_divergence(
     step: &Step,
     differences: Vec<NodeDifference>,
 ) -> Result<Option<usize>, Box<Failure>> {
-    let predicted = match &trace.header.expect {
-        Expect::Diverge(predicted) if predicted.step == step.step => Some(predicted),
-        _ => None,
-    };
+    let predicted = predicted_at(trace, step);
     match (predicted, differences.first()) {
         (None, None) => Ok(None),
         (Some(predicted), None) => Err(missing(trace, step.step, predicted)),

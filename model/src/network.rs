@@ -86,8 +86,7 @@ impl Network {
     pub fn send(&mut self, from: Node, to: Node, message: Arc<Message>) {
         let connection = Connection::Open;
         let message = InFlight { from, to, connection, message };
-        let at = self.messages.partition_point(|m| m.channel() <= message.channel());
-        self.messages.insert(at, message);
+        self.insert(message);
     }
 
     /// Takes the oldest message of a channel.
@@ -106,15 +105,25 @@ impl Network {
     /// A broker's process is gone: nobody reads what was sent to it. What it sent can still be
     /// read, but nobody hears the answer to its requests.
     pub fn cut_off(&mut self, broker: Node) {
-        self.messages.retain(|m| m.to != broker);
-        for m in &mut self.messages {
-            let request = matches!(Kind::of(&m.message), Kind::Fetch | Kind::AlterPartition);
-            if m.from == broker && request {
-                m.connection = Connection::Broken;
-            }
-        }
-        self.messages.sort_by_key(InFlight::channel);
         self.unread.retain(|r| r.0 != broker);
+        let mut cut = Vec::new();
+        self.messages.retain(|m| {
+            let request = matches!(Kind::of(&m.message), Kind::Fetch | Kind::AlterPartition);
+            let breaks = m.from == broker && request && m.connection == Connection::Open;
+            if breaks && m.to != broker {
+                cut.push(m.clone());
+            }
+            m.to != broker && !breaks
+        });
+        // What an earlier life sent stays ahead of what this one did.
+        for m in cut {
+            self.insert(InFlight { connection: Connection::Broken, ..m });
+        }
+    }
+
+    fn insert(&mut self, message: InFlight) {
+        let at = self.messages.partition_point(|m| m.channel() <= message.channel());
+        self.messages.insert(at, message);
     }
 
     /// How many metadata records this broker has not applied.
@@ -153,5 +162,28 @@ impl Network {
             !dead
         });
         gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A random walk of the real code found this: a second death must not put the requests of the
+    /// later life ahead of those of the earlier one.
+    #[test]
+    fn what_an_earlier_life_sent_is_read_first() {
+        let fetch =
+            |broker_epoch| Message::Fetch { epoch: 0, offset: 0, last_epoch: None, broker_epoch };
+        let mut network = Network::default();
+        for broker_epoch in [2, 3] {
+            network.send(2, 1, fetch(broker_epoch).into());
+            network.cut_off(2);
+        }
+        let mut read = || network.take(2, 1, Connection::Broken, Kind::Fetch);
+        assert_eq!(
+            [read(), read(), read()].map(|m| m.as_deref().cloned()),
+            [Some(fetch(2)), Some(fetch(3)), None]
+        );
     }
 }

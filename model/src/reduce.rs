@@ -59,7 +59,7 @@ impl System {
         match *m.message {
             Message::Fetch { epoch, .. } => {
                 let newer = |n: Node| newer_than(broker_of(nodes, n), epoch);
-                let fenced = |mine| (rules.fence)(epoch, mine).is_some();
+                let fenced = |mine| (rules.fence)(epoch, Some(mine)).is_some();
                 let nobody_waits = m.connection == Connection::Broken || newer(m.from).is_some();
                 nobody_waits && newer(m.to).is_some_and(fenced)
             }

@@ -73,8 +73,9 @@ pub struct LeaderLog<'a> {
 pub struct Rules {
     /// A3: the error with which acks=all is refused before the append.
     pub refuse_produce: fn(isr: usize, min_isr: u8) -> Option<i16>,
-    /// F1: the error for a request made in epoch `asked` when the receiver is in `mine`.
-    pub fence: fn(asked: u8, mine: u8) -> Option<i16>,
+    /// F1: the error for a request made in epoch `asked` when the receiver is in `mine` (none: it
+    /// has applied no metadata since it started).
+    pub fence: fn(asked: u8, mine: Option<u8>) -> Option<i16>,
     /// Q1: the last fetched epoch a follower puts into its fetch.
     pub last_epoch: fn(cache: &[EpochStart]) -> Option<u8>,
     /// F5: what a leader with this cache and LEO says to a fetch: nothing (the logs agree), where
@@ -136,9 +137,9 @@ fn refuse_produce(isr: usize, min_isr: u8) -> Option<i16> {
     (isr < usize::from(min_isr)).then_some(NOT_ENOUGH_REPLICAS)
 }
 
-/// F1 (KIP-320): both sides must be in the same epoch.
-fn fence(asked: u8, mine: u8) -> Option<i16> {
-    match asked.cmp(&mine) {
+/// F1 (KIP-320): both sides must be in the same epoch. To one that knows none, any is newer.
+fn fence(asked: u8, mine: Option<u8>) -> Option<i16> {
+    match Some(asked).cmp(&mine) {
         std::cmp::Ordering::Less => Some(FENCED_LEADER_EPOCH),
         std::cmp::Ordering::Equal => None,
         std::cmp::Ordering::Greater => Some(UNKNOWN_LEADER_EPOCH),

@@ -189,7 +189,8 @@ fn a_follower_joins_only_complete_active_and_in_the_life_that_fetched() {
 fn the_small_rules_at_every_small_value() {
     for (a, b) in (0..4_u8).flat_map(|a| (0..4_u8).map(move |b| (a, b))) {
         let fenced = if a < b { Some(74) } else { (a > b).then_some(75) };
-        assert_eq!(fence(a, b), fenced);
+        assert_eq!(fence(a, Some(b)), fenced);
+        assert_eq!(fence(a, None), Some(75));
         assert_eq!(refuse_produce(usize::from(a), b), (a < b).then_some(19));
         assert_eq!(hw_may_move(usize::from(a), b), a >= b);
         assert_eq!(verdict(usize::from(a), b), if a >= b { 0 } else { 20 });

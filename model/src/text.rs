@@ -210,7 +210,7 @@ pub fn trace(trace: &Trace) -> String {
             let who = if d.node == 0 { "the controller".into() } else { format!("b{}", d.node) };
             let _ = writeln!(
                 text,
-                "\nthe real code must part from this at step {}: {who}'s {} is {} here and {} there",
+                "\nthe real code parts from this at step {}: {who}'s {} is {} here and {} there",
                 d.step, d.field, d.faulty, d.correct
             );
         }

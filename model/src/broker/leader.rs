@@ -152,9 +152,7 @@ fn check_fetch(
     src: Node,
     fetch: Fetch,
 ) -> Result<Option<EpochStart>, i16> {
-    if let Some(mine) = epoch_of(&broker.role)
-        && let Some(error) = (actor.rules.fence)(fetch.epoch, mine)
-    {
+    if let Some(error) = (actor.rules.fence)(fetch.epoch, epoch_of(&broker.role)) {
         return Err(error);
     }
     let Role::Leader { known, .. } = &broker.role else {

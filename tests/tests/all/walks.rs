@@ -128,7 +128,6 @@ fn replayed(protocol: &Protocol, seeds: u64, doomed: Doomed) -> (usize, usize) {
 }
 
 #[test]
-#[ignore = "until the model answers 75 before any metadata (F1) and keeps broken lines in order"]
 fn the_code_does_what_the_model_does_wherever_it_walks() {
     let (steps, parted) = replayed(&Protocol::klog(), 200, Doomed::Once);
     assert!(steps > 100_000, "{steps} steps");
@@ -136,7 +135,6 @@ fn the_code_does_what_the_model_does_wherever_it_walks() {
 }
 
 #[test]
-#[ignore = "until the model answers 75 before any metadata (F1) and keeps broken lines in order"]
 fn what_the_model_drops_as_doomed_never_matters_later() {
     let (steps, _) = replayed(&Protocol::klog(), 20, Doomed::InEveryStep);
     assert!(steps > 10_000, "{steps} steps");
@@ -145,7 +143,6 @@ fn what_the_model_drops_as_doomed_never_matters_later() {
 /// The negative control at large: wherever a broken rule shows, the code parts from the model
 /// exactly as the model said it would.
 #[test]
-#[ignore = "until the model answers 75 before any metadata (F1) and keeps broken lines in order"]
 fn the_code_parts_from_every_fault_exactly_as_predicted() {
     for fault in Fault::ALL {
         let name = fault.info().name;

@@ -59,6 +59,7 @@ fn reports() -> Vec<(&'static str, &'static str, Protocol, &'static str)> {
         ("kip101-scenario-2", "both-lose-power", old(), "logs-match"),
         ("kip279-a-b-a", "fast-failover", broken(Fault::EpochLookupExact), "logs-match"),
         ("hw-under-min-isr", "under-min-isr", broken(Fault::HwUnderMinIsr), "committed-survives"),
+        ("unfenced-fetch-reply", "zombie", broken(Fault::UnfencedFetchReply), "epochs-ordered"),
         (
             "unclean-counts-as-clean",
             "power-loss",

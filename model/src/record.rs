@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use klog_trace::action::{CONTROLLER, Node};
 use klog_trace::diff::{Difference, diff};
-use klog_trace::trace::{Discarded, Divergence, Expect, FORMAT, Header, Start, VERSION, fnv1a};
+use klog_trace::trace::{Discarded, Divergence, Expect, FORMAT, Header, Start, VERSION};
 use klog_trace::{Action, Step, Trace};
 
 use crate::network::InFlight;
@@ -39,7 +39,7 @@ pub fn record(system: &System, path: &[Action], purpose: &Purpose<'_>) -> Trace 
         Some(divergence) => Expect::Diverge(divergence),
         None => Expect::Conform,
     };
-    assemble(system, purpose, expect, Vec::new(), start_of(system, &start), steps)
+    assemble(system, purpose, expect, start_of(system, &start), steps)
 }
 
 /// The trace of the same script under the correct protocol. Actions of the script that are not
@@ -60,6 +60,7 @@ pub fn record_corrected(system: &System, path: &[Action], purpose: &Purpose<'_>)
     }
     let mut trace = record(&correct, &taken, purpose);
     trace.header.skipped = skipped;
+    trace.header.fingerprint = trace.fingerprint();
     trace
 }
 
@@ -67,7 +68,6 @@ fn assemble(
     system: &System,
     purpose: &Purpose<'_>,
     expect: Expect,
-    skipped: Vec<Action>,
     start: Start,
     steps: Vec<Step>,
 ) -> Trace {
@@ -81,14 +81,12 @@ fn assemble(
         property: purpose.property.into(),
         verdict: purpose.verdict.into(),
         expect,
-        skipped,
+        skipped: Vec::new(),
         steps: steps.len(),
         fingerprint: String::new(),
     };
     let mut trace = Trace { header, start, steps };
-    let text = trace.to_text();
-    let body = text.split_once('\n').map_or("", |(_, body)| body);
-    trace.header.fingerprint = format!("{:016x}", fnv1a(body));
+    trace.header.fingerprint = trace.fingerprint();
     trace
 }
 
@@ -138,12 +136,16 @@ pub(crate) fn step_of(
 
 /// The first step and field in which the correct protocol parts from this one on the script;
 /// `None` if it never does.
+///
+/// What is discarded is part of the script: where a fault makes someone act on a message, that
+/// message stays, also for the correct protocol, which then ignores it.
 pub fn diverges_at(system: &System, path: &[Action]) -> Option<Divergence> {
     let correct = System::new(Protocol::klog(), system.bounds.clone());
     let (mut faulty_row, mut correct_row) = (system.initial(), correct.initial());
     for (index, action) in path.iter().enumerate() {
         let faulty = system.step(&faulty_row, *action);
-        let right = correct.step(&correct_row, *action);
+        let mut right = correct.step_keeping(&correct_row, *action);
+        right.row.network.remove(|m| faulty.discarded.contains(m));
         if let Some((node, d)) = first_difference(system, &faulty, &right) {
             let Difference { field, left, right } = d;
             return Some(Divergence { step: index + 1, node, field, faulty: left, correct: right });

@@ -67,7 +67,7 @@ impl System {
     pub fn new(protocol: Protocol, bounds: Bounds) -> Self {
         let actor = NodeActor {
             rules: protocol.rules(),
-            min_isr: bounds.min_isr.min(bounds.brokers),
+            min_isr: bounds.effective_min_isr(),
             brokers: bounds.brokers,
         };
         Self { protocol, bounds, actor }
@@ -165,8 +165,17 @@ impl System {
         }
     }
 
-    /// Lets one enabled thing happen.
+    /// Lets one enabled thing happen, and takes out of flight what is doomed then.
     pub fn step(&self, before: &Row, action: Action) -> Outcome {
+        let mut outcome = self.step_keeping(before, action);
+        let row = &mut outcome.row;
+        let nodes = &row.nodes;
+        outcome.discarded = row.network.remove(|m| self.doomed(nodes, m));
+        outcome
+    }
+
+    /// Lets one enabled thing happen; everything that is in flight stays there.
+    pub(crate) fn step_keeping(&self, before: &Row, action: Action) -> Outcome {
         let mut outcome = Outcome {
             row: before.clone(),
             sent: Vec::new(),
@@ -183,10 +192,6 @@ impl System {
             self.read_idle_answer(&mut outcome, leader, follower);
         }
         self.remember(before, action, &mut outcome);
-        let row = &mut outcome.row;
-        let nodes = &row.nodes;
-        let doomed = row.network.remove(|m| self.doomed(nodes, m));
-        outcome.discarded = doomed;
         outcome
     }
 

@@ -6,6 +6,7 @@
 //! between any two steps.
 
 mod bag;
+mod budget;
 mod clients;
 mod decode;
 mod doomed;
@@ -23,8 +24,8 @@ use klog::log::LogConfig;
 use klog::node::{
     ClientId, ControllerNode, ControllerOutput, Node, NodeConfig, Outgoing, Peer, Way,
 };
-use klog::replica::Config;
 use klog::replica::io::MetadataImage;
+use klog::replica::{Config, Role};
 use klog::types::{BrokerEpoch, BrokerId};
 use klog::wire::TopicId;
 use klog_trace::action::{CONTROLLER, Node as Id};
@@ -34,6 +35,7 @@ use klog_trace::{
 };
 
 use bag::{Bag, Channel, InFlight, Kind};
+use budget::Budget;
 use clients::Clients;
 pub use fault::Fault;
 use route::{Answering, Taken};
@@ -59,8 +61,8 @@ pub struct Seen {
     pub promised: Vec<(u8, u8)>,
     /// The follower that read the answer just sent, since it makes it do nothing but ask again.
     pub idle: Option<Id>,
-    /// Whether the controller published metadata.
-    pub published: bool,
+    /// The brokers that can apply the metadata published in this step alone.
+    pub published_to: Vec<Id>,
 }
 
 /// Who says whether an answer is read in the step that sends it, since it makes its follower do
@@ -94,6 +96,7 @@ pub struct Cluster<D: Storage> {
     brokers: Vec<Broker<D>>,
     controller: ControllerNode,
     min_isr: u8,
+    budget: Budget,
     interleaving: Interleaving,
     bag: Bag,
     /// Messages that were removed as doomed, and could still arrive.
@@ -132,6 +135,7 @@ impl<D: Storage> Cluster<D> {
             brokers: Vec::new(),
             controller: ControllerNode::new(controller, TOPIC_ID, PARTITION),
             min_isr,
+            budget: Budget::of(bounds),
             interleaving,
             bag: Bag::default(),
             doomed: Vec::new(),
@@ -161,6 +165,7 @@ impl<D: Storage> Cluster<D> {
     /// [`Cluster::discard`].
     pub fn apply(&mut self, step: &Step, idle: Idle) -> Result<Seen, Fault> {
         self.now_ms += STEP_MS;
+        self.budget.spend(step.action)?;
         let mut seen = Seen::default();
         self.act(step.action, &mut seen)?;
         let reads = match idle {
@@ -172,7 +177,7 @@ impl<D: Storage> Cluster<D> {
         if reads {
             self.read_idle_answer(step.action, &mut seen)?;
         }
-        self.publish(&step.published_to, &mut seen)?;
+        self.publish(&mut seen)?;
         Ok(seen)
     }
 
@@ -214,8 +219,15 @@ impl<D: Storage> Cluster<D> {
     }
 
     fn produce(&mut self, broker: Id, acks: Acks, seen: &mut Seen) -> Result<(), Fault> {
-        let sending = self.clients.send(acks)?;
+        self.budget.check_produce(self.clients.produced(), acks)?;
         let now_ms = self.now_ms;
+        let node = self.node(broker)?;
+        if !matches!(node.replica().role(), Role::Leader(_)) {
+            return Err(Fault::not_enabled(format!(
+                "b{broker} does not lead, so no client asks it"
+            )));
+        }
+        let sending = self.clients.send(acks)?;
         let mut out = std::mem::take(&mut self.out);
         let node = self.node(broker)?;
         let before = node.replica().leo();

@@ -8,7 +8,7 @@ use klog::disk::{FsDisk, MemDisk};
 use klog_conform::adapter::Storage;
 use klog_conform::files;
 use klog_conform::replay::{Doomed, Failure, Replayed, Why, replay};
-use klog_trace::Trace;
+use klog_trace::{Trace, check_header};
 use serde::Serialize;
 
 /// Exit code of a wrong use or an unreadable trace.
@@ -139,7 +139,17 @@ pub fn run(args: &Args) -> u8 {
     for path in found {
         let shown = path.display().to_string();
         match files::read(&path) {
-            Ok(trace) => outcomes.extend(replay_all(&shown, &trace, wanted.disk)),
+            Ok(trace) => {
+                let from = outcomes.len();
+                outcomes.extend(replay_all(&shown, &trace, wanted.disk));
+                // A difference says more than a header that is not true.
+                if outcomes[from..].iter().all(|o| o.exit == 0)
+                    && let Err(what) = check_header(&trace)
+                {
+                    outcomes.truncate(from);
+                    outcomes.push(unreadable(shown.clone(), format!("{shown}: {what}")));
+                }
+            }
             Err(report) => outcomes.push(unreadable(shown, report)),
         }
     }

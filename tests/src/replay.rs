@@ -5,18 +5,16 @@
 //! real code shows, and every property is judged on every state.
 
 mod report;
-mod world;
 
 use klog_trace::action::Node as Id;
 use klog_trace::diff::{Difference, diff};
 use klog_trace::property::PROPERTIES;
 use klog_trace::trace::{Committed, Divergence};
-use klog_trace::{Action, BrokerView, ControllerView, Envelope, Expect, Ghost, Step, Trace};
+use klog_trace::{Action, BrokerView, ControllerView, Envelope, Expect, Ghost, Step, Told, Trace};
 use serde::Serialize;
 
 use crate::adapter::{Cluster, Fault, Idle, Seen, Storage};
 pub use report::{Failure, Mismatch, NodeDifference, Why};
-use world::Observed;
 
 /// How often messages removed as doomed are tried out (conformance, rule 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +44,12 @@ pub fn replay<D: Storage>(trace: &Trace, doomed: Doomed) -> Result<Replayed, Box
     for step in &trace.steps {
         let before = std::mem::take(&mut run.observed.brokers);
         let seen = run.take(step)?;
-        let parted = judge_divergence(trace, step, run.compare(step, &seen))?;
+        let differences = run.compare(step, &seen);
+        if differences.is_empty() && run.did_nothing(step, &before) {
+            let what = "it changes nothing and nobody is told anything".to_owned();
+            return Err(Failure::at(step.step, Some(step.action), Why::NotEnabled(what)));
+        }
+        let parted = judge_divergence(trace, step, differences)?;
         let made = run.count_promises(step, &seen, before)?;
         if parted.is_some() {
             return Ok(run.replayed(parted));
@@ -127,7 +130,7 @@ struct Run<'t, D: Storage> {
     /// What the trace says of every node now.
     expected: Vec<&'t BrokerView>,
     expected_controller: &'t ControllerView,
-    observed: Observed,
+    observed: Told,
     steps: usize,
     late_tries: usize,
 }
@@ -143,10 +146,10 @@ impl<'t, D: Storage> Run<'t, D> {
             cluster,
             expected: trace.start.brokers.values().collect(),
             expected_controller: &trace.start.controller,
-            observed: Observed {
+            observed: Told {
                 brokers: Vec::new(),
                 controller,
-                min_isr: bounds.min_isr,
+                min_isr: bounds.effective_min_isr(),
                 ghost: Ghost::default(),
             },
             steps: 0,
@@ -216,11 +219,19 @@ impl<'t, D: Storage> Run<'t, D> {
         compare_part("sent", sender, &step.sent, &seen.sent, &mut differences);
         compare_part("answers", 0, &step.answers, &seen.answers, &mut differences);
         compare_part("idle", sender, &step.idle, &seen.idle, &mut differences);
-        if !seen.published {
-            let nobody = Vec::new();
-            compare_part("published_to", 0, &step.published_to, &nobody, &mut differences);
-        }
+        let (told, found) = (&step.published_to, &seen.published_to);
+        compare_part("published_to", 0, told, found, &mut differences);
         differences
+    }
+
+    /// Whether an action that is only enabled if it does something did nothing. Every other one
+    /// takes at least a message, a metadata record or a budget.
+    fn did_nothing(&self, step: &Step, before: &[BrokerView]) -> bool {
+        use Action::{Checkpoint, LagCheck, Verdict};
+        matches!(step.action, Verdict { .. } | LagCheck { .. } | Checkpoint { .. })
+            && step.sent.is_empty()
+            && step.answers.is_empty()
+            && before == self.observed.brokers
     }
 
     /// Advances the ghost by what the real code shows, and judges the state. Returns what was
@@ -232,22 +243,8 @@ impl<'t, D: Storage> Run<'t, D> {
         mut before: Vec<BrokerView>,
     ) -> Result<Vec<Committed>, Box<Failure>> {
         let world = &mut self.observed;
-        let mut ghost = std::mem::take(&mut world.ghost);
-        let known = ghost.committed.clone();
-        if let Action::PowerLoss { broker, keep } = step.action {
-            std::mem::swap(&mut world.brokers, &mut before);
-            ghost.power_lost(world, broker, keep);
-            std::mem::swap(&mut world.brokers, &mut before);
-        }
-        for &(offset, value) in &seen.promised {
-            ghost.acknowledged(offset, value);
-        }
-        for (id, old) in (1..).zip(&before) {
-            if *old != world.brokers[usize::from(id) - 1] {
-                ghost.observe(world, id, old.leads(), old.hw);
-            }
-        }
-        world.ghost = ghost;
+        let known = world.ghost.committed.clone();
+        world.remember(step.action, &mut before, seen.promised.iter().copied());
         let broken =
             PROPERTIES.iter().find_map(|(property, ..)| Some((*property, property.judge(world)?)));
         if let Some((property, reason)) = broken {

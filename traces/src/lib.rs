@@ -10,11 +10,13 @@ pub mod diff;
 pub mod ghost;
 pub mod message;
 pub mod property;
+pub mod told;
 pub mod trace;
 pub mod view;
 
 pub use action::{Acks, Action, Connection};
 pub use ghost::Ghost;
 pub use message::{ClientAnswer, Envelope, Image, Message};
+pub use told::{Told, check_header};
 pub use trace::{Divergence, Expect, Header, Step, Trace, TraceError};
 pub use view::{BrokerView, ControllerView, EpochStart, Life, Record, Role, World};

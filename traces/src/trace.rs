@@ -43,6 +43,13 @@ pub struct Bounds {
     pub interleaving: Interleaving,
 }
 
+impl Bounds {
+    /// The minimum size of the ISR that is in force: never more than there are replicas.
+    pub fn effective_min_isr(&self) -> u8 {
+        self.min_isr.min(self.brokers)
+    }
+}
+
 /// Whether steps that nobody can tell apart are merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -109,8 +116,8 @@ pub struct Header {
     pub skipped: Vec<Action>,
     /// Number of steps that follow; a file with fewer was cut.
     pub steps: usize,
-    /// Names the model that wrote it (FNV-1a of its canonical text): a changed fingerprint says
-    /// that traces should be recorded anew.
+    /// See [`Trace::fingerprint`]. A changed one says that the trace, and so the model that
+    /// recorded it, is another.
     pub fingerprint: String,
 }
 
@@ -206,7 +213,7 @@ impl fmt::Display for TraceError {
     }
 }
 
-const RECORD_ANEW: &str = "record it anew with `check record`";
+pub(crate) const RECORD_ANEW: &str = "record it anew with `check record`";
 
 impl Trace {
     /// Reads a trace. Every line must be complete; unknown fields, another format or version, a
@@ -239,16 +246,32 @@ impl Trace {
         Ok(Self { header, start, steps })
     }
 
+    /// FNV-1a of the whole text with an empty `fingerprint` in its header, as 16 hexadecimal
+    /// digits.
+    pub fn fingerprint(&self) -> String {
+        let header = Header { fingerprint: String::new(), ..self.header.clone() };
+        let mut text = line(&header);
+        self.write_body(&mut text);
+        format!("{:016x}", fnv1a(&text))
+    }
+
     /// The text of the file: the same trace gives the same bytes.
     pub fn to_text(&self) -> String {
-        let line = |v: Result<String, serde_json::Error>| v.expect("a trace is plain data") + "\n";
-        let mut text = line(serde_json::to_string(&self.header));
-        text += &line(serde_json::to_string(&self.start));
-        for step in &self.steps {
-            text += &line(serde_json::to_string(step));
-        }
+        let mut text = line(&self.header);
+        self.write_body(&mut text);
         text
     }
+
+    fn write_body(&self, text: &mut String) {
+        *text += &line(&self.start);
+        for step in &self.steps {
+            *text += &line(step);
+        }
+    }
+}
+
+fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("a trace is plain data") + "\n"
 }
 
 fn parse_header(line: &str) -> Result<Header, TraceError> {

@@ -55,6 +55,11 @@ impl Clients {
         Self { next_value: 1, next_id: 0, waiting: BTreeMap::new() }
     }
 
+    /// How many values were appended.
+    pub fn produced(&self) -> u16 {
+        self.next_value - 1
+    }
+
     /// The frame that produces the next value.
     pub fn send(&mut self, acks: Acks) -> Result<Sending, Fault> {
         let value = small("value", self.next_value)?;

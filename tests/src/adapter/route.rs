@@ -7,6 +7,7 @@ use klog::node::{ControllerOutput, Node, NodeError, Outgoing, Peer, Way};
 use klog::replica::io::MetadataImage;
 use klog::types::BrokerId;
 use klog_trace::action::{CONTROLLER, Node as Id};
+use klog_trace::trace::Interleaving;
 use klog_trace::{Connection, Envelope};
 
 use super::bag::InFlight;
@@ -135,9 +136,9 @@ impl<D: Storage> Cluster<D> {
         Ok(())
     }
 
-    /// Gives the metadata published in this step to those who may apply it alone. For all others
+    /// Gives the metadata published in this step to those who can apply it alone. For all others
     /// it counts as part of the next one, which is a whole image and holds it.
-    pub(super) fn publish(&mut self, published_to: &[Id], seen: &mut Seen) -> Result<(), Fault> {
+    pub(super) fn publish(&mut self, seen: &mut Seen) -> Result<(), Fault> {
         let out = std::mem::take(&mut self.controller_out);
         let mut image: Option<Rc<MetadataImage>> = None;
         for output in out {
@@ -149,14 +150,24 @@ impl<D: Storage> Cluster<D> {
         let Some(image) = image else {
             return Ok(());
         };
-        seen.published = true;
-        for &broker in published_to {
-            if !self.is_up(broker) {
-                return Err(Fault::not_enabled(format!("b{broker} is down and reads no metadata")));
+        for broker in 1..=self.brokers() {
+            if self.is_up(broker) && self.can_apply_alone(broker, &image) {
+                self.broker(broker).unread.push_back(Rc::clone(&image));
+                seen.published_to.push(broker);
             }
-            self.broker(broker).unread.push_back(Rc::clone(&image));
         }
         Ok(())
+    }
+
+    /// Where steps are merged: the first record that a broker sees in its life, one of another
+    /// leader epoch than the one before, and one that names it as leader (docs/decisions, 2).
+    fn can_apply_alone(&self, id: Id, image: &MetadataImage) -> bool {
+        let broker = &self.brokers[usize::from(id) - 1];
+        let before = broker.unread.back().or(broker.applied.as_ref());
+        self.interleaving == Interleaving::Full
+            || image.partition.leader == Some(BrokerId(id.into()))
+            || before
+                .is_none_or(|before| before.partition.leader_epoch != image.partition.leader_epoch)
     }
 
     /// The broker applies the next so many records of metadata as one.

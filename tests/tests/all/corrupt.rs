@@ -157,6 +157,8 @@ fn a_broker_message_answer_or_promise_too_few_or_too_many_is_refused() {
         keep(&|s| s.controller = None);
         keep(&|s| drop(s.brokers.pop_first()));
         keep(&|s| s.idle = None);
+        keep(&|s| s.published_to.truncate(s.published_to.len().saturating_sub(1)));
+        keep(&|s| s.published_to.push(1));
         changed
     });
 }

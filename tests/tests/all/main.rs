@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`committed`] | does the real code do what every trace says, on memory and on files? |
 //! | [`corrupt`] | is a trace refused in which any one value is another? |
+//! | [`header`] | is a trace refused whose header says what its lines do not show? |
 //! | [`predicted`] | is a divergence accepted in no other step, field or value than predicted? |
 //! | [`doomed`] | do messages called doomed change nothing, and are live ones found out? |
 //! | [`walks`] | does the code follow the model where nobody wrote a trace? |
@@ -28,6 +29,7 @@ mod dependencies;
 mod documents;
 mod doomed;
 mod exempt;
+mod header;
 mod predicted;
 mod schema;
 mod source;

@@ -7,8 +7,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 use klog::demo::{self, DemoError, Settings};
+
+/// Nothing was asked for at all: the help is the answer.
+const NO_COMMAND: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
 const EXIT_USAGE: u8 = 2;
 const EXIT_CLAIM: u8 = 70;
@@ -48,6 +52,7 @@ struct ReplicaDemo {
     #[arg(
         long,
         default_value_t = 1_700_000_000_000,
+        allow_negative_numbers = true,
         value_parser = clap::value_parser!(i64).range(0..=253_402_300_799_999)
     )]
     now_ms: i64,
@@ -66,7 +71,15 @@ enum Format {
 }
 
 fn main() -> ExitCode {
-    let Cli { command: Command::ReplicaDemo(arguments) } = Cli::parse();
+    let Cli { command: Command::ReplicaDemo(arguments) } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() && error.kind() != NO_COMMAND => {
+            eprintln!("{}", wrong_use(&error.to_string()));
+            return ExitCode::from(EXIT_USAGE);
+        }
+        // The help or the version was asked for, or is all there is to say.
+        Err(error) => error.exit(),
+    };
     let text = match replica_demo(&arguments) {
         Ok(text) => text,
         Err(error) => {
@@ -83,6 +96,15 @@ fn main() -> ExitCode {
             ExitCode::from(EXIT_IO)
         }
     }
+}
+
+/// What the parser printed, as one line; the usage text is left to `--help`.
+fn wrong_use(printed: &str) -> String {
+    let what = printed.split("\n\nUsage:").next().unwrap_or(printed);
+    let what = what.split("\n\nFor more information").next().unwrap_or(what);
+    let parts: Vec<&str> = what.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let joined = parts.join("; ");
+    format!("klog: {}; see `klog --help`", joined.strip_prefix("error: ").unwrap_or(&joined))
 }
 
 fn replica_demo(arguments: &ReplicaDemo) -> Result<String, DemoError> {
@@ -102,7 +124,10 @@ fn exit_code(error: &DemoError) -> u8 {
     match error {
         DemoError::Directory { .. } => EXIT_USAGE,
         DemoError::Claim { .. } => EXIT_CLAIM,
-        DemoError::Temporary { .. } | DemoError::Disk(_) | DemoError::Node(_) => EXIT_IO,
+        DemoError::Temporary { .. }
+        | DemoError::Failed { .. }
+        | DemoError::Disk(_)
+        | DemoError::Node(_) => EXIT_IO,
     }
 }
 

@@ -162,7 +162,7 @@ fn figures(report: &Report) -> String {
         report.seconds,
         report.peak_rss_bytes >> 20,
         b.brokers,
-        b.min_isr,
+        b.effective_min_isr(),
         b.records,
         b.moves,
         b.crashes,

@@ -12,7 +12,7 @@ use klog_trace::{Trace, check_header};
 use serde::Serialize;
 
 /// Exit code of a wrong use or an unreadable trace.
-const USAGE: u8 = 2;
+pub const USAGE: u8 = 2;
 /// Exit code when this program itself fails.
 pub const INTERNAL: u8 = 70;
 /// Exit codes, the one that wins first.
@@ -157,7 +157,10 @@ pub fn run(args: &Args) -> u8 {
         Ok(code) => code,
         // Whoever reads no further wants no more.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
-        Err(e) => complain(&format!("standard output: {e}; give room to write to")),
+        Err(e) => {
+            eprintln!("standard output: {e}; give room to write to");
+            INTERNAL
+        }
     }
 }
 

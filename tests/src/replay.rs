@@ -10,7 +10,9 @@ use klog_trace::action::Node as Id;
 use klog_trace::diff::{Difference, diff};
 use klog_trace::property::PROPERTIES;
 use klog_trace::trace::{Committed, Divergence};
-use klog_trace::{Action, BrokerView, ControllerView, Envelope, Expect, Ghost, Step, Told, Trace};
+use klog_trace::{
+    Action, BrokerView, ControllerView, Envelope, Expect, Ghost, Step, Told, Trace, TraceError,
+};
 use serde::Serialize;
 
 use crate::adapter::{Cluster, Fault, Idle, Seen, Storage};
@@ -68,59 +70,14 @@ pub fn replay<D: Storage>(trace: &Trace, doomed: Doomed) -> Result<Replayed, Box
     }
 }
 
-/// Refuses what no cluster can be built for. A trace that was written by hand may name anything.
+/// Refuses what no cluster can be built for: a trace made by a program may name anything.
 fn check_shape(trace: &Trace) -> Result<(), Box<Failure>> {
-    let invalid = |step, what: String| {
-        let remedy = "mend the line, or record the trace anew";
-        Err(Failure::at(step, None, Why::Invalid { what, remedy }))
-    };
-    let bounds = &trace.header.bounds;
-    let brokers = bounds.brokers;
-    if brokers == 0 || bounds.min_isr == 0 {
-        let what = "a partition needs a broker and a min ISR of at least 1".to_owned();
-        let remedy = "mend the header";
-        let mut failure = Failure::at(0, None, Why::Invalid { what, remedy });
-        failure.line = 1;
-        return Err(failure);
-    }
-    if !trace.start.brokers.keys().copied().eq(1..=brokers) {
-        return invalid(0, format!("the start does not show brokers 1 to {brokers}"));
-    }
-    if trace.steps.is_empty() {
-        return invalid(0, "the trace has no steps".to_owned());
-    }
-    for step in &trace.steps {
-        let named = named(step.action)
-            .into_iter()
-            .chain(step.published_to.iter().copied())
-            .chain(step.brokers.keys().copied());
-        if let Some(stranger) = named.into_iter().find(|id| !(1..=brokers).contains(id)) {
-            return invalid(step.step, format!("b{stranger} is none of {brokers} brokers"));
-        }
-    }
-    Ok(())
-}
-
-/// The brokers that an action names; twice the same if it is one.
-fn named(action: Action) -> [Id; 2] {
-    match action {
-        Action::DeliverFetch { from, to, .. } | Action::DeliverFetchAnswer { from, to } => {
-            [from, to]
-        }
-        Action::DeliverAlterPartition { from: one, .. }
-        | Action::DeliverAlterPartitionAnswer { to: one }
-        | Action::Move { to: one }
-        | Action::Produce { broker: one, .. }
-        | Action::Verdict { broker: one }
-        | Action::ApplyMetadata { broker: one, .. }
-        | Action::LagCheck { broker: one }
-        | Action::Crash { broker: one }
-        | Action::PowerLoss { broker: one, .. }
-        | Action::Restart { broker: one }
-        | Action::Fence { broker: one }
-        | Action::Unfence { broker: one }
-        | Action::Checkpoint { broker: one } => [one, one],
-    }
+    trace.check_shape().map_err(|error| {
+        let TraceError { line, what, remedy, .. } = error;
+        let mut failure = Failure::at(line.saturating_sub(2), None, Why::Invalid { what, remedy });
+        failure.line = line;
+        failure
+    })
 }
 
 /// One replay under way.

@@ -147,6 +147,28 @@ impl Action {
         }
     }
 
+    /// The brokers that the action names; twice the same if it is one.
+    pub fn brokers(self) -> [Node; 2] {
+        match self {
+            Self::DeliverFetch { from, to, .. } | Self::DeliverFetchAnswer { from, to } => {
+                [from, to]
+            }
+            Self::DeliverAlterPartition { from: one, .. }
+            | Self::DeliverAlterPartitionAnswer { to: one }
+            | Self::Move { to: one }
+            | Self::Produce { broker: one, .. }
+            | Self::Verdict { broker: one }
+            | Self::ApplyMetadata { broker: one, .. }
+            | Self::LagCheck { broker: one }
+            | Self::Crash { broker: one }
+            | Self::PowerLoss { broker: one, .. }
+            | Self::Restart { broker: one }
+            | Self::Fence { broker: one }
+            | Self::Unfence { broker: one }
+            | Self::Checkpoint { broker: one } => [one, one],
+        }
+    }
+
     /// The kind's name, as in the `kind` field of a trace.
     pub fn kind(&self) -> &'static str {
         Self::KINDS[self.kind_index()]

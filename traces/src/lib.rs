@@ -12,6 +12,7 @@ pub mod message;
 pub mod property;
 pub mod told;
 pub mod trace;
+pub mod usage;
 pub mod view;
 
 pub use action::{Acks, Action, Connection};

@@ -243,7 +243,36 @@ impl Trace {
             let what = if steps.len() == header.steps { ends } else { what };
             return Err(fail(steps.len() + 2, what, cut));
         }
-        Ok(Self { header, start, steps })
+        let trace = Self { header, start, steps };
+        trace.check_shape()?;
+        Ok(trace)
+    }
+
+    /// Whether the trace is about the brokers of its bounds and about no other.
+    pub fn check_shape(&self) -> Result<(), TraceError> {
+        let fail = |line, what| {
+            let remedy =
+                if line == 1 { "mend the header" } else { "mend the line, or record it anew" };
+            Err(TraceError { line, column: 0, what, remedy })
+        };
+        let Bounds { brokers, min_isr, .. } = self.header.bounds;
+        if brokers == 0 || min_isr == 0 {
+            return fail(1, "a partition needs a broker and a min ISR of at least 1".to_owned());
+        }
+        if !self.start.brokers.keys().copied().eq(1..=brokers) {
+            return fail(2, format!("the start does not show brokers 1 to {brokers}"));
+        }
+        if self.steps.is_empty() {
+            return fail(2, "the trace has no steps".to_owned());
+        }
+        for (line, step) in (3..).zip(&self.steps) {
+            let of_step = step.published_to.iter().chain(step.brokers.keys()).copied();
+            let mut named = step.action.brokers().into_iter().chain(of_step);
+            if let Some(id) = named.find(|id| !(1..=brokers).contains(id)) {
+                return fail(line, format!("b{id} is none of {brokers} brokers"));
+            }
+        }
+        Ok(())
     }
 
     /// FNV-1a of the whole text with an empty `fingerprint` in its header, as 16 hexadecimal

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::disk::DiskError;
 use crate::node::NodeError;
+use crate::types::BrokerId;
 
 /// Why the demo did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,14 @@ pub enum DemoError {
     Temporary {
         /// The system's reason.
         source: io::Error,
+    },
+    /// A broker's disk failed under it.
+    #[error("the disk of broker {broker} failed: {reason}; name a directory with room with --dir")]
+    Failed {
+        /// Whose.
+        broker: BrokerId,
+        /// The system's reason.
+        reason: String,
     },
     /// The disk failed.
     #[error(transparent)]

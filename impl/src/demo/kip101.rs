@@ -77,7 +77,7 @@ impl Scene<'_> {
     ) -> Result<(u64, Option<(i32, u64)>), DemoError> {
         self.produce_two(form)?;
         self.stage.checkpoint(TWO)?;
-        self.stage.kill(TWO);
+        self.stage.kill(TWO)?;
         if restart == Restart::ByHighWatermark {
             let dir = self.stage.dir_of(TWO);
             let leo = truncate_to_hw(FsDisk::open(dir)?)?;
@@ -138,7 +138,7 @@ impl Scene<'_> {
 
     /// The leader dies, the follower leads, and the old leader comes back and follows.
     fn change_leader(&mut self) -> Result<(), DemoError> {
-        self.stage.kill(ONE);
+        self.stage.kill(ONE)?;
         self.stage.control(ControllerInput::SessionExpired { broker: ONE })?;
         let epoch = self.stage.node(TWO).replica().registration().map(|known| known.leader_epoch.0);
         let leads = self.stage.node(TWO).replica().leader().is_some();

@@ -89,7 +89,7 @@ impl Stage {
         for (&id, broker) in &image.brokers {
             stage.open_node(id, broker.epoch)?;
         }
-        stage.spread(&image);
+        stage.spread(&image)?;
         Ok(stage)
     }
 
@@ -135,26 +135,36 @@ impl Stage {
     }
 
     /// Gives an image to every broker that runs.
-    fn spread(&mut self, image: &MetadataImage) {
+    fn spread(&mut self, image: &MetadataImage) -> Result<(), DemoError> {
         let ids: Vec<BrokerId> = self.nodes.keys().copied().collect();
         for id in ids {
             self.run(id, |node, now_ms, out| {
                 node.metadata(image.clone(), now_ms, out);
-            });
+            })?;
         }
+        Ok(())
     }
 
-    /// One step of a broker, then the verdicts on what waits, unless they are held back.
-    fn run(&mut self, id: BrokerId, step: impl FnOnce(&mut Node<FsDisk>, i64, &mut Vec<Outgoing>)) {
+    /// One step of a broker, then the verdicts on what waits, unless they are held back. A broker
+    /// whose disk failed goes on without its log, but nothing that a scene shows would be true.
+    fn run(
+        &mut self,
+        id: BrokerId,
+        step: impl FnOnce(&mut Node<FsDisk>, i64, &mut Vec<Outgoing>),
+    ) -> Result<(), DemoError> {
         let Some(node) = self.nodes.get_mut(&id) else {
-            return;
+            return Ok(());
         };
         let mut out = Vec::new();
         step(node, self.now_ms, &mut out);
         if self.verdicts == Verdicts::AfterEachStep {
             node.complete_produces(self.now_ms, &mut out);
         }
+        if let Some(reason) = node.failure() {
+            return Err(DemoError::Failed { broker: id, reason: reason.to_owned() });
+        }
         self.send(Peer::Broker(id), out);
+        Ok(())
     }
 
     fn send(&mut self, from: Peer, out: Vec<Outgoing>) {
@@ -234,7 +244,7 @@ impl Stage {
         let mut result = Ok(());
         self.run(to, |node, now_ms, out| {
             result = node.receive(from, way, frame, now_ms, out);
-        });
+        })?;
         Ok(result?)
     }
 
@@ -269,7 +279,7 @@ impl Stage {
     /// A broker looks at the clock. Its ISR change, if it wants one, goes to the controller and
     /// the answer comes back.
     pub fn tick(&mut self, id: BrokerId) -> Result<(), DemoError> {
-        self.run(id, Node::tick);
+        self.run(id, Node::tick)?;
         while let Some(frame) = self.take(Peer::Broker(id), Peer::Controller, Way::Request) {
             let mut out = Vec::new();
             self.controller.receive(id, &frame, &mut out)?;
@@ -308,7 +318,7 @@ impl Stage {
         for output in outputs {
             match output {
                 ControllerOutput::Send(outgoing) => self.send(Peer::Controller, vec![outgoing]),
-                ControllerOutput::Metadata(image) => self.spread(&image),
+                ControllerOutput::Metadata(image) => self.spread(&image)?,
                 ControllerOutput::Registered { broker, epoch } => self.open_node(broker, epoch)?,
                 ControllerOutput::LeaderMove { .. } => {}
             }
@@ -317,7 +327,7 @@ impl Stage {
     }
 
     /// The process of a broker dies; what it wrote stays. Frames from it and to it are gone.
-    pub fn kill(&mut self, id: BrokerId) {
+    pub fn kill(&mut self, id: BrokerId) -> Result<(), DemoError> {
         self.nodes.remove(&id);
         let gone = Peer::Broker(id);
         self.links.retain(|(from, to), _| *from != gone && *to != gone);
@@ -325,8 +335,9 @@ impl Stage {
         for peer in peers {
             self.run(peer, |node, now_ms, out| {
                 node.disconnected(gone, now_ms, out);
-            });
+            })?;
         }
+        Ok(())
     }
 
     /// A broker writes its checkpoint of the high watermark.

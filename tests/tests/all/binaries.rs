@@ -38,6 +38,7 @@ fn an_unknown_flag_ends_with_2_and_a_suggestion() {
         let (code, out, err) = check(&arguments);
         assert_eq!((code, out.as_str()), (Some(2), ""));
         assert!(err.contains("similar") && err.contains(meant), "{err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
     }
 }
 
@@ -69,10 +70,12 @@ fn a_number_out_of_range_ends_with_2_and_the_range() {
         (["run", "--min-isr", "0"], "1..=5"),
         (["run", "--records", "21"], "0..=20"),
         (["run", "--max-states", "0"], "0"),
+        (["run", "--max-seconds", "-1"], "1..=31536000"),
+        (["run", "--moves", "-1"], "0..=20"),
     ] {
         let (code, out, err) = check(&arguments);
         assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-        assert!(err.contains(range), "{err}");
+        assert!(err.contains(range) && err.lines().count() == 1, "{err}");
     }
 }
 
@@ -160,6 +163,40 @@ fn the_committed_traces_are_what_the_model_records() {
     assert_eq!(recorded, committed, "a trace that nobody records, or one that is not committed");
 }
 
+#[test]
+fn a_trace_that_was_changed_or_that_nobody_records_is_named_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let to = folder.path().to_str().expect("UTF-8");
+    for (file, text) in traces() {
+        let copy = folder.path().join(file.strip_prefix("traces/").expect("below traces"));
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        fs::write(copy, text).expect("a copy");
+    }
+    let old = folder.path().join("conform/old.jsonl");
+    fs::write(&old, "of an older catalogue\n").expect("a file");
+    let changed = folder.path().join("diverge/kip101-scenario-1.jsonl");
+    fs::write(&changed, [0xff]).expect("a file");
+    let (code, out, err) = check(&["record", "--check", "--to", to]);
+    assert_eq!((code, err.as_str()), (Some(16), ""), "{out}");
+    assert!(out.contains("unknown    ") && out.contains("conform/old.jsonl (not in "), "{out}");
+    assert!(out.lines().any(|l| l.starts_with("changed ") && l.contains("scenario-1.j")), "{out}");
+    assert!(out.contains("\n2 traces differ; "), "{out}");
+    assert_eq!(fs::read(&changed).expect("still there"), [0xff], "--check wrote something");
+    assert!(old.exists());
+}
+
+#[test]
+fn a_changed_trace_is_shown_with_a_note() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("x.jsonl");
+    let text = read("traces/diverge/kip101-scenario-1.jsonl");
+    fs::write(&file, text.replace("\"committed-survives\"", "\"hw-in-log\"")).expect("a file");
+    let (code, out, err) = check(&["show", file.to_str().expect("UTF-8")]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("hw-in-log: violated"), "{out}");
+    assert!(err.contains("line 1: the fingerprint of this text is ") && err.lines().count() == 1);
+}
+
 fn traces() -> Vec<(String, String)> {
     let names = files(".jsonl").into_iter();
     let names = names.filter(|f| f.starts_with("traces/"));
@@ -171,7 +208,7 @@ fn every_trace_can_be_shown_and_drawn() {
     for (file, _) in traces() {
         let (code, out, err) = check(&["show", &file]);
         assert_eq!((code, err.as_str()), (Some(0), ""), "{file}");
-        assert!(out.contains("the real code must "), "{file}: {out}");
+        assert!(out.contains("\nthe real code "), "{file}: {out}");
         let (code, out, err) = check(&["show", &file, "--as", "svg"]);
         assert_eq!((code, err.as_str()), (Some(0), ""), "{file}");
         assert!(out.starts_with("<svg") && out.ends_with("</svg>\n"), "{file}");
@@ -297,11 +334,51 @@ fn the_demo_refuses_what_it_cannot_do_with_2() {
     for (arguments, meant) in [
         (&["replica-demo", "--round", "4"][..], "--rounds"),
         (&["replica-demo", "--min-isr", "3"], "1..=2"),
+        (&["replica-demo", "--now-ms", "-5"], "0..=253402300799999"),
         (&["replica-dmo"], "replica-demo"),
         (&["replica-demo", "--dir", "Cargo.toml/logs"], "name a directory"),
     ] {
         let Ran { code, out, err } = run("klog", arguments);
         assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-        assert!(err.contains(meant), "{err}");
+        assert!(err.contains(meant) && err.lines().count() == 1, "{err}");
+    }
+}
+
+/// Runs a command line in a shell that lets no file grow beyond a few hundred bytes, or gives it
+/// a full device to print to.
+#[cfg(target_os = "linux")]
+fn in_need(name: &str, before: &str, arguments: &str) -> Ran {
+    let program = crate::support::binary(name).display().to_string();
+    let line = format!("{before} exec '{program}' {arguments}");
+    let output = std::process::Command::new("sh")
+        .current_dir(crate::support::root())
+        .args(["-c", &line])
+        .output();
+    Ran::from(output.expect("a shell"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fails_under_the_demo_ends_it_with_74() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = folder.path().join("logs");
+    let arguments = format!("replica-demo --rounds 40 --dir '{}'", dir.display());
+    let ran = in_need("klog", "trap '' XFSZ; ulimit -f 1;", &arguments);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(74), ""), "{}", ran.err);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert!(ran.err.contains("the disk of broker ") && ran.err.contains("--dir"), "{}", ran.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_printed_is_no_success() {
+    for (name, arguments, code) in [
+        ("check", "list faults > /dev/full", 70),
+        ("conform", "replay traces/diverge --disk memory > /dev/full", 70),
+        ("klog", "replica-demo > /dev/full", 74),
+    ] {
+        let ran = in_need(name, "", arguments);
+        assert_eq!(ran.code, Some(code), "{name}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{name}: {}", ran.err);
     }
 }

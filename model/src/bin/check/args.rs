@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedI64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -56,11 +57,13 @@ pub struct Output {
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     /// End each search after this many generated states (exit 3).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_states: Option<u64>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(i64).range(1..))]
+    pub max_states: Option<i64>,
     /// End the whole run after this many seconds (exit 3).
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
-    pub max_seconds: Option<u64>,
+    #[arg(long, value_name = "S", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(i64).range(1..=31_536_000))]
+    pub max_seconds: Option<i64>,
 }
 
 /// Output formats.
@@ -70,6 +73,11 @@ pub enum Format {
     Human,
     /// One document.
     Json,
+}
+
+/// A small number; one that is not among these is answered with their range.
+fn within(range: std::ops::RangeInclusive<i64>) -> RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(range)
 }
 
 /// Which scenario, which protocol, and what is changed of them.
@@ -85,28 +93,28 @@ pub struct Subject {
     #[arg(long = "fault", value_name = "FAULT")]
     pub faults: Vec<String>,
     /// Number of brokers, 1 to 5.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(1..=5))]
     pub brokers: Option<u8>,
     /// `min.insync.replicas`, 1 to 5.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(1..=5))]
     pub min_isr: Option<u8>,
     /// Values that clients produce.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub records: Option<u8>,
     /// Leadership moves.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub moves: Option<u8>,
     /// Process crashes.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub crashes: Option<u8>,
     /// Power losses.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub power_losses: Option<u8>,
     /// Clock jumps past the lag limit.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub lag_checks: Option<u8>,
     /// High watermark checkpoints.
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub checkpoints: Option<u8>,
     /// Whether steps that nobody can tell apart are merged.
     #[arg(long, value_enum)]

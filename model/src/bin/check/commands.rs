@@ -4,6 +4,7 @@ mod record;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -58,8 +59,10 @@ fn json(runs: &[Report], exit: u8) -> String {
 
 fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
     Limits {
-        states: output.max_states,
-        deadline: output.max_seconds.map(|s| Instant::now() + Duration::from_secs(s)),
+        states: output.max_states.map(i64::unsigned_abs),
+        deadline: output
+            .max_seconds
+            .map(|s| Instant::now() + Duration::from_secs(s.unsigned_abs())),
         interrupted: Arc::clone(interrupted),
     }
 }
@@ -214,7 +217,7 @@ fn list(command: &List) -> Done {
             let all = scenario::scenarios();
             all.iter().map(|s| format!("{:<18} {}", s.name, s.sentence)).collect()
         }
-        What::Traces => record::trace_files()?,
+        What::Traces => record::trace_files(Path::new("traces"))?,
     };
     Ok((exit::OK, lines.join("\n") + "\n"))
 }
@@ -242,6 +245,9 @@ fn show(command: &Show) -> Done {
     let text = fs::read_to_string(path)
         .map_err(|e| format!("{}: {e}; name a trace file (`check list traces`)", path.display()))?;
     let trace = Trace::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    if let Err(untrue) = klog_trace::check_header(&trace) {
+        eprintln!("check: note: {}: {untrue}", path.display());
+    }
     let text = match command.show_as {
         ShowAs::Text => text::trace(&trace),
         ShowAs::Svg => svg::sequence(&trace),
@@ -252,10 +258,12 @@ fn show(command: &Show) -> Done {
 /// stateright's own Explorer on the model.
 fn explore(command: &args::Explore) -> Done {
     let (_, protocol, bounds) = subject(&command.subject)?;
-    let address = command.address;
-    // The Explorer binds by itself and panics where it cannot: find out first.
-    let free = std::net::TcpListener::bind(address);
-    free.map_err(|e| format!("cannot listen on {address}: {e}; choose another --address"))?;
+    let asked = command.address;
+    // The Explorer binds by itself and panics where it cannot: find out first. Port 0 means any
+    // that is free, and has a number after this.
+    let free = std::net::TcpListener::bind(asked).and_then(|listener| listener.local_addr());
+    let address =
+        free.map_err(|e| format!("cannot listen on {asked}: {e}; choose another --address"))?;
     println!("exploring on http://{address}/ (Ctrl-C ends it)");
     // A search for violations of the first property runs on demand behind the page.
     let goal = Goal::Violate(PROPERTIES[0].0);

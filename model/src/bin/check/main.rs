@@ -19,10 +19,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
-        Err(error) => {
-            let _ = error.print();
-            return exit::code(if error.use_stderr() { exit::USAGE } else { exit::OK });
+        Err(error) if error.use_stderr() => {
+            eprintln!("{}", klog_trace::usage::one_line("check", &error.to_string()));
+            return exit::code(exit::USAGE);
         }
+        // The help or the version was asked for.
+        Err(error) => error.exit(),
     };
     let interrupted = Arc::new(AtomicBool::new(false));
     if args.searches() {

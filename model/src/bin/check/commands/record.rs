@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use klog_model::catalogue::{Wanted, catalogue};
 use klog_trace::Trace;
@@ -15,15 +15,15 @@ use crate::exit;
 pub fn record(command: &Record) -> Done {
     let mut differing = 0;
     let mut text = String::new();
+    let mut known = Vec::new();
     for wanted in catalogue() {
         let trace = wanted.record().ok_or_else(|| no_path(&wanted))?;
         let file = command.to.join(wanted.folder()).join(format!("{}.jsonl", wanted.name));
         let new = trace.to_text();
-        let old = fs::read_to_string(&file).ok();
-        let state = match &old {
-            Some(old) if *old == new => "unchanged",
-            Some(_) => "changed",
-            None => "new",
+        let state = match fs::read(&file) {
+            Ok(old) if old == new.as_bytes() => "unchanged",
+            Ok(_) => "changed",
+            Err(_) => "new",
         };
         if state != "unchanged" {
             differing += 1;
@@ -32,6 +32,14 @@ pub fn record(command: &Record) -> Done {
             }
         }
         let _ = writeln!(text, "{state:<10} {} ({})", file.display(), summary(&trace));
+        known.push(file.display().to_string());
+    }
+    // It may be somebody's own: it is named and left alone.
+    for file in trace_files(&command.to).unwrap_or_default() {
+        if !known.contains(&file) {
+            differing += 1;
+            let _ = writeln!(text, "unknown    {file} (not in the catalogue; remove it)");
+        }
     }
     let code = if command.check && differing > 0 { exit::UNEXPECTED } else { exit::OK };
     if code != exit::OK {
@@ -60,11 +68,11 @@ fn write(file: &Path, text: &str) -> Result<(), Problem> {
     written.inspect_err(|_| drop(fs::remove_file(&unfinished))).map_err(problem)
 }
 
-/// Every trace file below `traces/`, in order.
-pub fn trace_files() -> Result<Vec<String>, Problem> {
+/// Every trace file in the two folders below this one, in order.
+pub fn trace_files(below: &Path) -> Result<Vec<String>, Problem> {
     let mut files = Vec::new();
     for folder in ["conform", "diverge"] {
-        let path = PathBuf::from("traces").join(folder);
+        let path = below.join(folder);
         let entries = fs::read_dir(&path)
             .map_err(|e| format!("{}: {e}; run this in the project's root", path.display()))?;
         for entry in entries {

@@ -18,7 +18,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use faulty::{Fault, FaultOn, Faulty, Then};
-pub use fs::FsDisk;
+pub use fs::{FsDisk, copy_in_memory, files_in};
 pub use mem::{DataFate, EntryChange, EntryFate, MemDisk, Survives, Unflushed};
 
 /// Suffix of the file that [`Disk::replace`] writes before it takes the place of the old one. A

@@ -26,6 +26,7 @@ mod walk;
 pub use epochs_file::EpochStart;
 pub use error::LogError;
 pub use intent::Intent;
+pub use read::Placed;
 pub use recovery::{Cut, Recovery};
 
 use crate::disk::Disk;
@@ -83,6 +84,11 @@ pub struct Log<D> {
     /// As in the epoch checkpoint file.
     epochs: Vec<EpochStart>,
     health: Health,
+}
+
+/// Whether a file of this name is a segment of a log.
+pub fn is_segment(name: &str) -> bool {
+    segment::base_of_log(name).is_some()
 }
 
 impl<D: Disk> Log<D> {

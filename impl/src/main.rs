@@ -1,7 +1,7 @@
 //! The binary `klog`.
 //!
-//! Exit codes: 0 done; 2 a wrong argument; 70 a claim of the demo did not hold; 74 a disk failed,
-//! or standard output could not be written.
+//! Exit codes: 0 done; 2 a wrong argument, or a log that cannot be read; 70 a claim of the demo did
+//! not hold; 74 a disk failed, or standard output could not be written.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 use klog::demo::{self, DemoError, Settings};
+use klog::dump::{self, DumpError};
 
 /// Nothing was asked for at all: the help is the answer.
 const NO_COMMAND: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -38,6 +39,18 @@ enum Command {
         before_help = "Example: klog replica-demo --rounds 4 --min-isr 2 --now-ms 1700000000000"
     )]
     ReplicaDemo(ReplicaDemo),
+    /// Show what lies in the directory of a partition, and change nothing
+    #[command(before_help = "Example: klog dump-log logs/broker-1/orders-0")]
+    DumpLog(DumpLog),
+}
+
+#[derive(clap::Args)]
+struct DumpLog {
+    /// The directory
+    dir: PathBuf,
+    /// Text for people, or one JSON document
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
 }
 
 #[derive(clap::Args)]
@@ -71,8 +84,8 @@ enum Format {
 }
 
 fn main() -> ExitCode {
-    let Cli { command: Command::ReplicaDemo(arguments) } = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
         Err(error) if error.use_stderr() && error.kind() != NO_COMMAND => {
             eprintln!("{}", wrong_use(&error.to_string()));
             return ExitCode::from(EXIT_USAGE);
@@ -80,11 +93,19 @@ fn main() -> ExitCode {
         // The help or the version was asked for, or is all there is to say.
         Err(error) => error.exit(),
     };
-    let text = match replica_demo(&arguments) {
+    let done = match command {
+        Command::ReplicaDemo(arguments) => {
+            replica_demo(&arguments).map_err(|error| (exit_code(&error), error.to_string()))
+        }
+        Command::DumpLog(arguments) => {
+            dump_log(&arguments).map_err(|error| (EXIT_USAGE, error.to_string()))
+        }
+    };
+    let text = match done {
         Ok(text) => text,
-        Err(error) => {
+        Err((code, error)) => {
             eprintln!("klog: {error}");
-            return ExitCode::from(exit_code(&error));
+            return ExitCode::from(code);
         }
     };
     match io::stdout().lock().write_all(text.as_bytes()) {
@@ -117,6 +138,18 @@ fn replica_demo(arguments: &ReplicaDemo) -> Result<String, DemoError> {
     Ok(match arguments.format {
         Format::Human => demo::human(&report),
         Format::Json => demo::json(&report),
+    })
+}
+
+/// A torn tail is no error: a start would cut it, and nothing that was flushed is lost.
+fn dump_log(arguments: &DumpLog) -> Result<String, DumpError> {
+    let dump = dump::read(&arguments.dir)?;
+    if let Some(torn) = &dump.torn {
+        eprintln!("klog: note: {}", torn.line());
+    }
+    Ok(match arguments.format {
+        Format::Human => dump::human(&dump),
+        Format::Json => dump::json(&dump),
     })
 }
 

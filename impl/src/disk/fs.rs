@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Disk, DiskError, DiskOp};
+use super::{Disk, DiskError, DiskOp, MemDisk};
 
 /// The files of one directory of the file system. Flushes are real: `fsync` of the file, and of
 /// the directory for names. Unix only, because a directory must be flushed.
@@ -132,23 +132,43 @@ impl Disk for FsDisk {
     }
 
     fn list(&self) -> Result<Vec<String>, DiskError> {
-        let fail = |e| DiskError::new(DiskOp::List, self.root.clone(), e);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.root).map_err(fail)? {
-            let entry = entry.map_err(fail)?;
-            let is_file = entry.file_type().map_err(fail)?.is_file();
-            // A name that is not text, or a directory, is none of ours.
-            if let (true, Ok(name)) = (is_file, entry.file_name().into_string()) {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        files_in(&self.root)
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
+}
+
+/// The names of the files in a directory, in order. Nothing is made or changed.
+pub fn files_in(root: &Path) -> Result<Vec<String>, DiskError> {
+    let fail = |e| DiskError::new(DiskOp::List, root.to_owned(), e);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let is_file = entry.file_type().map_err(fail)?.is_file();
+        // A name that is not text, or a directory, is none of ours.
+        if let (true, Ok(name)) = (is_file, entry.file_name().into_string()) {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The files of a directory as a disk in memory, all durable. Its messages name the directory, in
+/// which nothing is ever changed.
+pub fn copy_in_memory(root: &Path) -> Result<MemDisk, DiskError> {
+    let mut copy = MemDisk::rooted(root);
+    for name in files_in(root)? {
+        let path = root.join(&name);
+        let bytes = fs::read(&path).map_err(|e| DiskError::new(DiskOp::Read, path, e))?;
+        copy.create(&name)?;
+        copy.append(&name, &bytes)?;
+        copy.sync_file(&name)?;
+    }
+    copy.sync_dir()?;
+    Ok(copy)
 }
 
 /// Makes the directories that are missing on the way to `root`, and flushes their names.

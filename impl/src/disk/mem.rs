@@ -16,6 +16,8 @@ pub struct MemDisk {
     files: BTreeMap<Arc<str>, MemFile>,
     /// Durable names that a running process no longer sees (removed, or taken by another file).
     gone: BTreeMap<Arc<str>, MemFile>,
+    /// What it goes by in messages.
+    root: Option<Arc<Path>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -146,6 +148,11 @@ impl MemDisk {
         Self::default()
     }
 
+    /// An empty directory that goes by this path in messages.
+    pub fn rooted(root: &Path) -> Self {
+        Self { root: Some(root.into()), ..Self::default() }
+    }
+
     /// The power goes: what was not flushed is lost, but for what `keep` lets survive. It is
     /// asked once for each file that has a name, or still has one on the platter; where two files
     /// claim one name, the process's wins if its `entry` survives.
@@ -190,12 +197,15 @@ impl MemDisk {
         self.files.get_mut(name).expect("the file exists").data[pos as usize] ^= mask;
     }
 
-    fn fail(op: DiskOp, name: &str, kind: io::ErrorKind) -> DiskError {
-        DiskError::new(op, Path::new("memory").join(name), kind.into())
+    fn fail(&self, op: DiskOp, name: &str, kind: io::ErrorKind) -> DiskError {
+        DiskError::new(op, self.path(name), kind.into())
     }
 
     fn file(&mut self, op: DiskOp, name: &str) -> Result<&mut MemFile, DiskError> {
-        self.files.get_mut(name).ok_or_else(|| Self::fail(op, name, io::ErrorKind::NotFound))
+        if !self.files.contains_key(name) {
+            return Err(self.fail(op, name, io::ErrorKind::NotFound));
+        }
+        Ok(self.files.get_mut(name).expect("it is there"))
     }
 
     /// Takes a name away from its file, which stays on the platter if the name is durable.
@@ -211,7 +221,7 @@ impl MemDisk {
 impl Disk for MemDisk {
     fn create(&mut self, name: &str) -> Result<(), DiskError> {
         if self.files.contains_key(name) {
-            return Err(Self::fail(DiskOp::Create, name, io::ErrorKind::AlreadyExists));
+            return Err(self.fail(DiskOp::Create, name, io::ErrorKind::AlreadyExists));
         }
         self.files.insert(name.into(), MemFile::default());
         Ok(())
@@ -227,11 +237,11 @@ impl Disk for MemDisk {
     }
 
     fn read_at(&self, name: &str, pos: u64, len: u64) -> Result<Cow<'_, [u8]>, DiskError> {
-        let missing = || Self::fail(DiskOp::Read, name, io::ErrorKind::NotFound);
+        let missing = || self.fail(DiskOp::Read, name, io::ErrorKind::NotFound);
         let file = self.files.get(name).ok_or_else(missing)?;
         let range = pos.checked_add(len).map(|end| pos as usize..end as usize);
         let bytes = range.and_then(|range| file.data.get(range));
-        let short = || Self::fail(DiskOp::Read, name, io::ErrorKind::UnexpectedEof);
+        let short = || self.fail(DiskOp::Read, name, io::ErrorKind::UnexpectedEof);
         bytes.map(Cow::Borrowed).ok_or_else(short)
     }
 
@@ -240,10 +250,10 @@ impl Disk for MemDisk {
     }
 
     fn truncate(&mut self, name: &str, len: u64) -> Result<(), DiskError> {
-        let file = self.file(DiskOp::Truncate, name)?;
-        if len > file.data.len() as u64 {
-            return Err(Self::fail(DiskOp::Truncate, name, io::ErrorKind::InvalidInput));
+        if len > self.file(DiskOp::Truncate, name)?.data.len() as u64 {
+            return Err(self.fail(DiskOp::Truncate, name, io::ErrorKind::InvalidInput));
         }
+        let file = self.file(DiskOp::Truncate, name)?;
         let len = len as usize;
         if len < file.synced {
             let mut cut = file.data[len..file.synced].to_vec();
@@ -261,8 +271,9 @@ impl Disk for MemDisk {
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
-        let missing = || Self::fail(DiskOp::Rename, from, io::ErrorKind::NotFound);
-        let mut file = self.unlink(from).ok_or_else(missing)?;
+        let Some(mut file) = self.unlink(from) else {
+            return Err(self.fail(DiskOp::Rename, from, io::ErrorKind::NotFound));
+        };
         self.unlink(to);
         file.entry = Entry::New;
         self.files.insert(to.into(), file);
@@ -270,8 +281,10 @@ impl Disk for MemDisk {
     }
 
     fn remove(&mut self, name: &str) -> Result<(), DiskError> {
-        let missing = || Self::fail(DiskOp::Remove, name, io::ErrorKind::NotFound);
-        self.unlink(name).map(|_| ()).ok_or_else(missing)
+        match self.unlink(name) {
+            Some(_) => Ok(()),
+            None => Err(self.fail(DiskOp::Remove, name, io::ErrorKind::NotFound)),
+        }
     }
 
     fn sync_dir(&mut self) -> Result<(), DiskError> {
@@ -287,6 +300,6 @@ impl Disk for MemDisk {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        Path::new("memory").join(name)
+        self.root.as_deref().unwrap_or(Path::new("memory")).join(name)
     }
 }

@@ -1,6 +1,7 @@
 //! Reading whole batches by offset.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::batch::{self, BatchHeader, Record};
 use super::segment::Segment;
@@ -8,6 +9,17 @@ use super::walk::Walk;
 use super::{BatchShape, Log, LogError};
 use crate::disk::{Disk, DiskError};
 use crate::types::{Epoch, Offset};
+
+/// A batch and where it lies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Placed {
+    /// Name of the segment's file.
+    pub file: Arc<str>,
+    /// Byte of the file at which it begins.
+    pub position: u64,
+    /// Its header.
+    pub header: BatchHeader,
+}
 
 impl<D: Disk> Log<D> {
     /// The batches from the one that holds `from` on, as they lie in the log: those that end at
@@ -44,6 +56,21 @@ impl<D: Disk> Log<D> {
             ControlFlow::Continue(())
         })?;
         Ok(shapes)
+    }
+
+    /// Every batch with the file and the byte at which it begins, in order.
+    pub fn layout(&self) -> Result<Vec<Placed>, LogError> {
+        let mut placed = Vec::new();
+        for segment in &self.segments {
+            let mut walk = Walk::new(&self.disk, &segment.log_name, segment.bytes);
+            let mut position = 0;
+            while position < segment.bytes {
+                let header = self.header(&mut walk, segment, position)?;
+                placed.push(Placed { file: Arc::clone(&segment.log_name), position, header });
+                position += header.bytes;
+            }
+        }
+        Ok(placed)
     }
 
     /// Shows each record of those batches with its leader epoch, in order, without a copy. Records

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use klog::disk::{Disk, DiskError, FsDisk, MemDisk, Survives};
+use klog::disk::{Disk, DiskError, FsDisk, MemDisk, Survives, copy_in_memory};
 use klog::log::LogError;
 use klog_trace::action::Node as Id;
 use tempfile::TempDir;
@@ -115,15 +115,7 @@ impl Storage for FsDisk {
     }
 
     fn in_memory(&self) -> Result<MemDisk, Fault> {
-        let mut copy = MemDisk::new();
-        for name in self.list()? {
-            let bytes = self.read_file(&name)?.unwrap_or_default();
-            copy.create(&name)?;
-            copy.append(&name, &bytes)?;
-            copy.sync_file(&name)?;
-        }
-        copy.sync_dir()?;
-        Ok(copy)
+        Ok(copy_in_memory(self.root())?)
     }
 }
 

@@ -11,6 +11,7 @@
 //! | [`exempt`] | which fields of the real state are not compared? |
 //! | [`cli`] | what does `conform` print, and with which exit code? |
 //! | [`binaries`] | what do `check` and `klog` print, and with which exit code? |
+//! | [`dump`] | what does `klog dump-log` show of a whole, a torn and a damaged log? |
 //! | [`documents`] | do the documents say what the code does? |
 //! | [`schema`] | is the published format of a trace the one the code reads? |
 //! | [`dependencies`] | which crate may know which? |
@@ -28,6 +29,7 @@ mod corrupt;
 mod dependencies;
 mod documents;
 mod doomed;
+mod dump;
 mod exempt;
 mod header;
 mod predicted;

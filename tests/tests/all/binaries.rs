@@ -94,6 +94,33 @@ fn a_clean_run_ends_with_0_and_says_that_it_saw_everything() {
 }
 
 #[test]
+fn a_loss_that_was_recorded_replays_on_the_real_code() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let to = folder.path().to_str().expect("UTF-8");
+    let (code, out, err) = check(&[&LOSS[..], &["--record", to]].concat());
+    assert_eq!((code, err.as_str()), (Some(12), ""), "{out}");
+    let file = folder.path().join("one-crash-kafka-0.10-committed-survives.jsonl");
+    assert!(out.contains(&format!("\nrecorded to {}\n", file.display())), "{out}");
+    let ran = run("conform", &["replay", to]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    assert!(ran.out.contains("committed-survives.jsonl  files  7 steps  parts as predicted in "));
+
+    let text = fs::read_to_string(&file).expect("recorded");
+    fs::write(&file, "mine\n").expect("a file");
+    let (code, out, err) = check(&[&LOSS[..], &["--record", to]].concat());
+    assert_eq!((code, err.lines().count()), (Some(70), 1), "{err}");
+    assert!(err.contains("is there already and says something else; choose"), "{err}");
+    assert!(out.contains("committed-survives is violated by:"), "the result is lost: {out}");
+    assert_eq!(fs::read_to_string(&file).expect("still there"), "mine\n");
+    assert!(text.ends_with('\n') && text.contains("\"kafka-0.10\""));
+
+    let below = file.join("traces");
+    let below = below.to_str().expect("UTF-8");
+    let err = refused(&[&LOSS[..], &["--record", below]].concat());
+    assert!(err.contains("choose a writable folder with --record"), "{err}");
+}
+
+#[test]
 fn a_run_that_was_cut_ends_with_3_and_proves_nothing() {
     let arguments = ["run", "--scenario", "fast-failover", "--max-states", "500"];
     let (code, out, _) = check(&arguments);

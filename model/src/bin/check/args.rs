@@ -12,6 +12,8 @@ Examples:
                                                     the shortest way to lose a record
   check run --scenario one-crash --fault truncate-to-hw --format json
   check run --brokers 3 --records 2 --moves 1 --crashes 1 --min-isr 2
+  check run --scenario one-crash --protocol kafka-0.10 --record out
+                                                    the same, as traces for show and conform replay
   check show traces/diverge/kip101-scenario-1.jsonl
   check explore --scenario one-crash --protocol kafka-0.10
 ";
@@ -138,6 +140,9 @@ pub struct Run {
     /// Judge only this property or witness (`check list properties`).
     #[arg(long)]
     pub property: Option<String>,
+    /// Record every path that is found as a trace in this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub record: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
 }

@@ -37,7 +37,7 @@ pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
         None => Ok(suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::List(command)) => list(&command),
-        Some(Command::Record(command)) => record::record(&command),
+        Some(Command::Record(command)) => record::catalogued(&command),
         Some(Command::Show(command)) => show(&command),
         Some(Command::Explore(command)) => explore(&command),
     }
@@ -140,8 +140,18 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     let expected = as_defined
         .then(|| Expectation { violated: Vec::new(), witnesses: scenario.witnesses.to_vec() });
     let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, expected };
-    let report = run(&job, &limits(&command.output, interrupted));
-    let code = exit::of_run(&report);
+    if let Some(folder) = &command.record {
+        record::prepare(folder)?;
+    }
+    let mut report = run(&job, &limits(&command.output, interrupted));
+    let mut code = exit::of_run(&report);
+    // A search may have taken hours: what it found is printed even if it cannot be recorded.
+    if let Some(folder) = &command.record
+        && let Err(problem) = record::paths_of(&job, &mut report, folder)
+    {
+        eprintln!("check: {problem}");
+        code = exit::INTERNAL;
+    }
     let text = match command.output.format {
         Format::Json => json(&[report], code),
         Format::Human => run_text(&report),
@@ -155,6 +165,9 @@ fn run_text(report: &Report) -> String {
         if let Some(path) = &row.path {
             let _ = writeln!(text, "\n{} is violated by:\n\n{}", row.id, text::path(path));
         }
+    }
+    for file in report.properties.iter().filter_map(|row| row.trace.as_ref()) {
+        let _ = writeln!(text, "recorded to {file}");
     }
     text
 }

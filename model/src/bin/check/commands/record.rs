@@ -5,14 +5,19 @@ use std::fs;
 use std::path::Path;
 
 use klog_model::catalogue::{Wanted, catalogue};
+use klog_model::record::{Purpose, record};
+use klog_model::report::{Job, Report};
+use klog_model::system::System;
+use klog_model::text;
 use klog_trace::Trace;
+use klog_trace::property::Kind;
 
 use super::{Done, Problem};
 use crate::args::Record;
 use crate::exit;
 
 /// Writes (or compares) every trace of the catalogue.
-pub fn record(command: &Record) -> Done {
+pub fn catalogued(command: &Record) -> Done {
     let mut differing = 0;
     let mut text = String::new();
     let mut known = Vec::new();
@@ -28,7 +33,7 @@ pub fn record(command: &Record) -> Done {
         if state != "unchanged" {
             differing += 1;
             if !command.check {
-                write(&file, &new)?;
+                write(&file, &new, "--to")?;
             }
         }
         let _ = writeln!(text, "{state:<10} {} ({})", file.display(), summary(&trace));
@@ -48,6 +53,37 @@ pub fn record(command: &Record) -> Done {
     Ok((code, text))
 }
 
+/// Makes the folder: before a long search, not after it.
+pub fn prepare(folder: &Path) -> Result<(), Problem> {
+    fs::create_dir_all(folder)
+        .map_err(|e| format!("{}: {e}; choose a writable folder with --record", folder.display()))
+}
+
+/// Records every path of a report, and names the files in it. A file that is there already and says
+/// something else stays as it is.
+pub fn paths_of(job: &Job, report: &mut Report, folder: &Path) -> Result<(), Problem> {
+    let system = System::new(job.protocol.clone(), job.bounds.clone());
+    let protocol = text::protocol(report);
+    for row in &mut report.properties {
+        let Some(path) = &row.path else { continue };
+        let verdict = if row.kind == Kind::Witness.name() { "witnessed" } else { "violated" };
+        let purpose = Purpose { scenario: &job.scenario, property: row.id, verdict };
+        let text = record(&system, path, &purpose).to_text();
+        let file = folder.join(format!("{}-{protocol}-{}.jsonl", job.scenario, row.id));
+        match fs::read(&file) {
+            Ok(there) if there != text.as_bytes() => {
+                let file = file.display();
+                let what = "is there already and says something else";
+                return Err(format!("{file} {what}; choose another folder with --record"));
+            }
+            Ok(_) => {}
+            Err(_) => write(&file, &text, "--record")?,
+        }
+        row.trace = Some(file.display().to_string());
+    }
+    Ok(())
+}
+
 fn no_path(wanted: &Wanted) -> Problem {
     format!("{}: no path to {} in {}", wanted.name, wanted.row, wanted.scenario)
 }
@@ -58,10 +94,11 @@ fn summary(trace: &Trace) -> String {
 }
 
 /// The whole file or nothing: a full disk must not leave half a trace in place of an old one.
-fn write(file: &Path, text: &str) -> Result<(), Problem> {
+fn write(file: &Path, text: &str, flag: &str) -> Result<(), Problem> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let problem =
-        |e: std::io::Error| format!("{}: {e}; choose a writable folder with --to", file.display());
+    let problem = |e: std::io::Error| {
+        format!("{}: {e}; choose a writable folder with {flag}", file.display())
+    };
     fs::create_dir_all(folder).map_err(problem)?;
     let unfinished = file.with_extension("jsonl.tmp");
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));

@@ -77,7 +77,7 @@ pub enum ControllerInput {
         /// The time.
         now_ms: i64,
     },
-    /// A leader wants another ISR (section 18).
+    /// A leader wants another ISR (proposal checks).
     AlterPartition {
         /// To whom the answer goes.
         from: BrokerId,
@@ -268,7 +268,7 @@ impl Controller {
         effective_min_isr(self.partition.min_isr, self.partition.replicas.len()) as usize
     }
 
-    /// What holds after every step (section 22), in release builds too.
+    /// What holds after every step in release builds too.
     fn assert_invariants(&self) {
         let PartitionImage { leader, replicas, isr, elr, .. } = &self.partition;
         assert!(leader.is_none_or(|l| isr.contains(&l)), "leader outside the ISR");

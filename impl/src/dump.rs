@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::disk::{DiskError, copy_in_memory, files_in};
-use crate::log::{Log, LogConfig, LogError, hw_file, is_segment};
+use crate::log::{Log, LogConfig, LogError, hw_file, is_own_file, is_segment};
 use crate::types::Offset;
 
 /// Why a directory cannot be shown.
@@ -81,10 +81,12 @@ pub struct Torn {
 /// Reads the directory of a partition.
 pub fn read(root: &Path) -> Result<Dump, DumpError> {
     // By name alone: a directory that is no log may hold anything, and much of it.
-    if !files_in(root)?.iter().any(|name| is_segment(name)) {
+    let mut names = files_in(root)?;
+    if !names.iter().any(|name| is_segment(name)) {
         return Err(DumpError::NoSegment(root.display().to_string()));
     }
-    let disk = copy_in_memory(root)?;
+    names.retain(|name| is_own_file(name));
+    let disk = copy_in_memory(root, &names)?;
     let marks = hw_file::read(&disk, hw_file::HW_FILE)?;
     let (log, recovery) = Log::open(disk, LogConfig::default())?;
     let batches = log.layout()?.into_iter().map(|placed| Batch {
@@ -112,9 +114,26 @@ pub fn read(root: &Path) -> Result<Dump, DumpError> {
     })
 }
 
+impl Dump {
+    /// What a reader must know beside the table, one line each: a torn tail, and committed records
+    /// that are missing.
+    pub fn notes(&self, root: &Path) -> Vec<String> {
+        let mut notes: Vec<String> = self.torn.iter().map(Torn::line).collect();
+        for (topic, partition, hw) in self.high_watermarks.iter().filter(|mark| mark.2 > self.leo) {
+            let (root, leo) = (root.display(), self.leo);
+            notes.push(format!(
+                "{root}: the high watermark of {topic}-{partition} was checkpointed at {hw} and \
+                 the log ends at {leo}, so committed records are gone; let the replica copy the \
+                 log from its leader, or restore the files from a backup"
+            ));
+        }
+        notes
+    }
+}
+
 impl Torn {
     /// One line: place, what is there, and what becomes of it.
-    pub fn line(&self) -> String {
+    fn line(&self) -> String {
         let Self { file, position, bytes, reason } = self;
         format!(
             "{file}: from byte {position} on, {bytes} bytes are a torn tail ({reason}); nothing \

@@ -91,6 +91,12 @@ pub fn is_segment(name: &str) -> bool {
     segment::base_of_log(name).is_some()
 }
 
+/// Whether a log, or the replica over it, reads a file of this name.
+pub fn is_own_file(name: &str) -> bool {
+    let others = [epochs_file::EPOCHS_FILE, hw_file::HW_FILE, intent::INTENT_FILE];
+    is_segment(name) || segment::base_of_index(name).is_some() || others.contains(&name)
+}
+
 impl<D: Disk> Log<D> {
     /// Log start offset: the first one that can be read.
     pub fn start(&self) -> Offset {

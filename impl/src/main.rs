@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(error) if error.use_stderr() && error.kind() != NO_COMMAND => {
-            eprintln!("{}", wrong_use(&error.to_string()));
+            say(&wrong_use(&error.to_string()));
             return ExitCode::from(EXIT_USAGE);
         }
         // The help or the version was asked for, or is all there is to say.
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
     let text = match done {
         Ok(text) => text,
         Err((code, error)) => {
-            eprintln!("klog: {error}");
+            say(&error);
             return ExitCode::from(code);
         }
     };
@@ -113,10 +113,15 @@ fn main() -> ExitCode {
         // Whoever reads has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("klog: cannot write to standard output: {error}");
+            say(&format!("cannot write to standard output: {error}; free some space"));
             ExitCode::from(EXIT_IO)
         }
     }
+}
+
+/// A line of diagnosis; who cannot be told is not told, and the exit code says it all the same.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "klog: {line}");
 }
 
 /// What the parser printed, as one line; the usage text is left to `--help`.
@@ -125,7 +130,8 @@ fn wrong_use(printed: &str) -> String {
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
     let parts: Vec<&str> = what.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let joined = parts.join("; ");
-    format!("klog: {}; see `klog --help`", joined.strip_prefix("error: ").unwrap_or(&joined))
+    let what = joined.strip_prefix("error: ").unwrap_or(&joined).replace(":; ", ": ");
+    format!("{what}; see `klog --help`")
 }
 
 fn replica_demo(arguments: &ReplicaDemo) -> Result<String, DemoError> {
@@ -141,11 +147,11 @@ fn replica_demo(arguments: &ReplicaDemo) -> Result<String, DemoError> {
     })
 }
 
-/// A torn tail is no error: a start would cut it, and nothing that was flushed is lost.
+/// A torn tail is no error: it is what a crash leaves, and a start cuts it.
 fn dump_log(arguments: &DumpLog) -> Result<String, DumpError> {
     let dump = dump::read(&arguments.dir)?;
-    if let Some(torn) = &dump.torn {
-        eprintln!("klog: note: {}", torn.line());
+    for note in dump.notes(&arguments.dir) {
+        say(&format!("note: {note}"));
     }
     Ok(match arguments.format {
         Format::Human => dump::human(&dump),

@@ -142,7 +142,7 @@ pub fn leo(broker: &BrokerView) -> u8 {
     broker.log.len() as u8
 }
 
-/// Cache rule `assign` (section 15): a new epoch begins at `offset`; entries that contradict it
+/// Cache rule `assign` (G2): a new epoch begins at `offset`; entries that contradict it
 /// are dropped.
 fn assign(cache: &mut Vec<EpochStart>, epoch: u8, offset: u8) {
     if cache.last().is_some_and(|last| last.epoch == epoch && last.offset <= offset) {

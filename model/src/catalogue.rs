@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use klog_trace::property::WITNESSES;
+use klog_trace::property::{Property, WITNESSES};
 use klog_trace::trace::Bounds;
 use klog_trace::{Action, Trace};
 
@@ -49,38 +49,28 @@ pub enum Under {
     Correct,
 }
 
-/// Counterexamples that stand for a public report: name, scenario, protocol, property.
-fn reports() -> Vec<(&'static str, &'static str, Protocol, &'static str)> {
-    let broken = |fault| Protocol::klog_with(&[fault]);
-    let old = || Protocol::by_name("kafka-0.10").expect("a rung of the ladder");
-    vec![
-        ("kip101-scenario-1", "one-crash", broken(Fault::TruncateToHw), "committed-survives"),
-        ("kip101-scenario-1-fork", "one-crash", broken(Fault::TruncateToHw), "logs-match"),
-        ("kip101-scenario-2", "both-lose-power", old(), "logs-match"),
-        ("kip279-a-b-a", "fast-failover", broken(Fault::EpochLookupExact), "logs-match"),
-        ("hw-under-min-isr", "under-min-isr", broken(Fault::HwUnderMinIsr), "committed-survives"),
-        ("unfenced-fetch-reply", "zombie", broken(Fault::UnfencedFetchReply), "epochs-ordered"),
-        (
-            "unclean-counts-as-clean",
-            "power-loss",
-            broken(Fault::UncleanCountsAsClean),
-            "committed-survives",
-        ),
-        (
-            "last-replica-standing",
-            "last-replica",
-            broken(Fault::LastReplicaStanding),
-            "committed-survives",
-        ),
-    ]
+/// Counterexamples found by a search: name, scenario, protocol, property. One for each fault, as
+/// its row says, and further ones of public reports.
+fn searched() -> Vec<(&'static str, &'static str, Protocol, Property)> {
+    let of_fault = |fault: Fault| {
+        let info = fault.info();
+        let (scenario, property) = info.caught_by;
+        (info.trace, scenario, Protocol::klog_with(&[fault]), property)
+    };
+    let fork = Protocol::klog_with(&[Fault::TruncateToHw]);
+    let old = Protocol::by_name("kafka-0.10").expect("a rung of the ladder");
+    let mut searched: Vec<_> = Fault::ALL.into_iter().map(of_fault).collect();
+    searched.push(("kip101-scenario-1-fork", "one-crash", fork, Property::LogsMatch));
+    searched.push(("kip101-scenario-2", "both-lose-power", old, Property::LogsMatch));
+    searched
 }
 
 /// Every trace that is committed. Each counterexample stands twice: as it was found, and as the
 /// same script under the correct rules.
 pub fn catalogue() -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    for (name, scenario, protocol, row) in reports() {
-        wanted.extend(both(name, scenario, &protocol, row, &PathOf::Search));
+    for (name, scenario, protocol, property) in searched() {
+        wanted.extend(both(name, scenario, &protocol, property.id(), &PathOf::Search));
     }
     for (name, protocol, row, bounds, script) in scripts::scripts() {
         wanted.extend(both(name, "script", &protocol, row, &PathOf::Script(bounds, script)));

@@ -42,6 +42,8 @@ pub struct FaultInfo {
     pub replace: fn(&mut Rules),
     /// The scenario that catches it, and the property that breaks there.
     pub caught_by: (&'static str, Property),
+    /// Name of the recorded trace that shows it.
+    pub trace: &'static str,
 }
 
 impl Fault {
@@ -76,15 +78,17 @@ impl Fault {
                     rules.diverging = |_, _, _| Ok(None);
                 },
                 caught_by: ("one-crash", Property::CommittedSurvives),
+                trace: "kip101-scenario-1",
             },
             Self::EpochLookupExact => FaultInfo {
                 name: "epoch-lookup-exact",
                 report: "KIP-279, KAFKA-6361 (B03)",
-                rule: "section 15, last row",
+                rule: "epoch look-up",
                 sentence: "the leader answers where the first later epoch starts, though it \
                            may never have known the asked one",
                 replace: |rules| rules.epoch_end = epoch_end_exact,
                 caught_by: ("fast-failover", Property::LogsMatch),
+                trace: "kip279-a-b-a",
             },
             Self::UnfencedFetch => FaultInfo {
                 name: "unfenced-fetch",
@@ -93,6 +97,7 @@ impl Fault {
                 sentence: "a leader serves, and counts, a fetch made in another epoch",
                 replace: |rules| rules.fence = |_, _| None,
                 caught_by: ("stale-fetch", Property::CommittedSurvives),
+                trace: "unfenced-fetch",
             },
             Self::UnfencedFetchReply => FaultInfo {
                 name: "unfenced-fetch-reply",
@@ -101,6 +106,7 @@ impl Fault {
                 sentence: "a follower takes any answer whose offset is its log end",
                 replace: |rules| rules.answer_is_mine = |of, mine| of.offset == mine.offset,
                 caught_by: ("zombie", Property::EpochsOrdered),
+                trace: "unfenced-fetch-reply",
             },
             Self::HwUnderMinIsr => FaultInfo {
                 name: "hw-under-min-isr",
@@ -109,6 +115,7 @@ impl Fault {
                 sentence: "acks=1 records become readable though the ISR is under its minimum",
                 replace: |rules| rules.hw_may_move = |_, _| true,
                 caught_by: ("under-min-isr", Property::CommittedSurvives),
+                trace: "hw-under-min-isr",
             },
             Self::LastReplicaStanding => FaultInfo {
                 name: "last-replica-standing-without-elr",
@@ -117,6 +124,7 @@ impl Fault {
                 sentence: "the last member stays in the ISR and is elected, whatever it lost",
                 replace: |rules| rules.eligible_after = |_: IsrChange<'_>| None,
                 caught_by: ("last-replica", Property::CommittedSurvives),
+                trace: "last-replica-standing",
             },
             Self::UncleanCountsAsClean => FaultInfo {
                 name: "unclean-counts-as-clean",
@@ -125,6 +133,7 @@ impl Fault {
                 sentence: "a broker that lost its log's end stays in the ISR",
                 replace: |rules| rules.keeps_place = |_: LogFate| true,
                 caught_by: ("power-loss", Property::CommittedSurvives),
+                trace: "unclean-counts-as-clean",
             },
         }
     }

@@ -197,7 +197,7 @@ fn takes(records: &[Record], epoch: u8) -> usize {
     records.iter().take_while(|r| r.epoch <= epoch).count()
 }
 
-/// klog's follower only raises its high watermark here, never past its log (section 23).
+/// klog's follower only raises its high watermark here, never past its log.
 fn follower_hw(own: u8, answered: u8, leo: u8) -> u8 {
     own.max(answered.min(leo))
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use klog_trace::action::Node;
 use klog_trace::diff::diff;
-use klog_trace::{Action, BrokerView, ControllerView, Record, Step, Trace};
+use klog_trace::trace::Bounds;
+use klog_trace::{Acks, Action, BrokerView, ControllerView, Record, Step, Trace};
 
 use crate::report::{Outcome, Report, Row};
 
@@ -121,7 +122,8 @@ pub fn report(report: &Report) -> String {
     text.push('\n');
     text += &figures(report);
     if report.properties.iter().all(|r| r.expected.is_none()) {
-        text += "nothing was expected of this run: its bounds or rules are not a scenario's own\n";
+        text +=
+            "nothing was expected of this run: the suite has none with these rules and bounds\n";
     }
     text
 }
@@ -142,15 +144,13 @@ fn row_text(row: &Row, exhausted: bool) -> String {
 
 /// What was searched, within what, and what was left out: where a green result can lie.
 fn figures(report: &Report) -> String {
-    let b = &report.bounds;
     let taken = report.actions.iter().filter(|a| *a.1 > 0);
     let taken: Vec<String> = taken.map(|(k, n)| format!("{k} {}", thousands(*n))).collect();
     let never = report.actions.iter().filter(|a| *a.1 == 0);
     let never: Vec<&str> = never.map(|a| *a.0).collect();
     format!(
         "{}: {} states, {} generated, depth {}, {:.1} s, {} MiB\n\
-         within: {} brokers, min ISR {}, {} records, {} moves, {} crashes, {} power losses, \
-         {} lag checks, {} checkpoints\n\
+         within: {}\n\
          cut by any other bound: {}; outside the claim: {}; two states taken for one with \
          probability at most {:.1e}\n\
          actions taken: {}\n\
@@ -161,19 +161,32 @@ fn figures(report: &Report) -> String {
         report.depth,
         report.seconds,
         report.peak_rss_bytes >> 20,
-        b.brokers,
-        b.effective_min_isr(),
-        b.records,
-        b.moves,
-        b.crashes,
-        b.power_losses,
-        b.lag_checks,
-        b.checkpoints,
+        within(&report.bounds),
         thousands(report.boundary_cut),
         thousands(report.outside_claim),
         report.collision_probability,
         taken.join(", "),
         if never.is_empty() { "none".into() } else { never.join(", ") },
+    )
+}
+
+/// Bounds in words; a minimum that no ISR can reach is the number of brokers.
+pub fn within(b: &Bounds) -> String {
+    let acks: Vec<&str> = b.acks.iter().map(Acks::word).collect();
+    let asked =
+        if b.min_isr > b.brokers { format!(" ({} asked)", b.min_isr) } else { String::new() };
+    format!(
+        "{} brokers, min ISR {}{asked}, {} records, acks {}, {} moves, {} crashes, {} power \
+         losses, {} lag checks, {} checkpoints",
+        b.brokers,
+        b.effective_min_isr(),
+        b.records,
+        acks.join(" or "),
+        b.moves,
+        b.crashes,
+        b.power_losses,
+        b.lag_checks,
+        b.checkpoints,
     )
 }
 

@@ -8,6 +8,7 @@ use klog::disk::{FsDisk, MemDisk};
 use klog_conform::adapter::Storage;
 use klog_conform::files;
 use klog_conform::replay::{Doomed, Failure, Replayed, Why, replay};
+use klog_trace::usage::say;
 use klog_trace::{Trace, check_header};
 use serde::Serialize;
 
@@ -153,15 +154,24 @@ pub fn run(args: &Args) -> u8 {
             Err(report) => outcomes.push(unreadable(shown, report)),
         }
     }
-    match print(outcomes, wanted.format) {
-        Ok(code) => code,
+    let exit = exit_of(&outcomes);
+    // Reports first: they are the result, and standard output may be closed already.
+    for outcome in outcomes.iter().filter(|outcome| !outcome.report.is_empty()) {
+        say(outcome.report.trim_end());
+    }
+    match print(outcomes, wanted.format, exit) {
         // Whoever reads no further wants no more.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => 0,
-        Err(e) => {
-            eprintln!("standard output: {e}; give room to write to");
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            say(&format!("standard output: {e}; give room to write to"));
             INTERNAL
         }
+        _ => exit,
     }
+}
+
+fn exit_of(outcomes: &[Outcome]) -> u8 {
+    let wins = |code: &u8| outcomes.iter().any(|o| o.exit == *code);
+    PRIORITY.into_iter().find(wins).unwrap_or(0)
 }
 
 /// The committed traces, by their short names where they lie below `here`.
@@ -171,7 +181,7 @@ fn committed_from(here: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn complain(what: &str) -> u8 {
-    eprintln!("{what}");
+    say(what);
     USAGE
 }
 
@@ -247,23 +257,16 @@ fn unreadable(trace: String, report: String) -> Outcome {
     }
 }
 
-/// Prints results on stdout and reports on stderr; returns the exit code.
-fn print(replays: Vec<Outcome>, format: Format) -> io::Result<u8> {
+/// Prints the results on standard output.
+fn print(replays: Vec<Outcome>, format: Format, exit: u8) -> io::Result<()> {
     let failed = replays.iter().filter(|o| o.exit != 0).count();
     let steps = replays.iter().map(|o| o.steps).sum();
-    let wins = |code: &u8| replays.iter().any(|o| o.exit == *code);
-    let exit = PRIORITY.into_iter().find(wins).unwrap_or(0);
-    let (mut out, mut err) = (io::stdout().lock(), io::stderr().lock());
-    for outcome in &replays {
-        if format == Format::Human {
-            let Outcome { trace, disk, steps, result, parted, .. } = outcome;
+    let mut out = io::stdout().lock();
+    if format == Format::Human {
+        for Outcome { trace, disk, steps, result, parted, .. } in &replays {
             let at = parted.map_or(String::new(), |step| format!(" in step {step}"));
             writeln!(out, "{trace}  {disk}  {steps} steps  {result}{at}")?;
         }
-        out.flush()?;
-        write!(err, "{}", outcome.report)?;
-    }
-    if format == Format::Human {
         let count = replays.len();
         writeln!(out, "{count} replays, {steps} steps, {failed} failed")?;
     } else {
@@ -271,6 +274,5 @@ fn print(replays: Vec<Outcome>, format: Format) -> io::Result<u8> {
         serde_json::to_writer(&mut out, &document)?;
         writeln!(out)?;
     }
-    out.flush()?;
-    Ok(exit)
+    out.flush()
 }

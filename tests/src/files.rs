@@ -5,19 +5,29 @@ use std::path::{Path, PathBuf};
 
 use klog_trace::Trace;
 
+/// The folders below a folder of recorded traces.
+const FOLDERS: [&str; 2] = ["conform", "diverge"];
+
 /// The folders of committed traces, from the workspace root.
 const COMMITTED: [&str; 2] = ["traces/conform", "traces/diverge"];
 
 /// Suffix of a trace file.
 const SUFFIX: &str = "jsonl";
 
-/// Every trace under these paths: a file is itself, a folder is its `*.jsonl` files by name. An
+/// Every trace under these paths: a file is itself, a folder is its `*.jsonl` files by name, or
+/// those of the folders `conform` and `diverge` in it. An
 /// error is one line that names the path and the remedy; a folder without traces is one.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
-            found.extend(traces_in(path)?);
+            // What `check record` writes: the two folders below count as this one.
+            let below = FOLDERS.map(|name| path.join(name));
+            let below: Vec<_> = below.into_iter().filter(|folder| folder.is_dir()).collect();
+            let folders = if below.is_empty() { std::slice::from_ref(path) } else { &below };
+            for folder in folders {
+                found.extend(traces_in(folder)?);
+            }
         } else {
             found.push(path.clone());
         }
@@ -62,10 +72,5 @@ pub fn read(path: &Path) -> Result<Trace, String> {
     let shown = path.display();
     let bytes =
         fs::read(path).map_err(|e| format!("{shown}: {e}; name a file that can be read"))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
-        let line = good.split(|byte| *byte == b'\n').count();
-        format!("{shown}: line {line}: not UTF-8 text; name a trace written by `check record`")
-    })?;
-    Trace::parse(&text).map_err(|error| format!("{shown}: {error}"))
+    Trace::from_bytes(&bytes).map_err(|error| format!("{shown}: {error}"))
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use klog_trace::usage::{one_line, say};
 use mimalloc::MiMalloc;
 
 /// A replay makes and drops many small lists.
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
     let args = match cli::Args::try_parse() {
         Ok(args) => args,
         Err(error) if error.use_stderr() && error.kind() != NO_COMMAND => {
-            eprintln!("{}", klog_trace::usage::one_line("conform", &error.to_string()));
+            say(&one_line("conform", &error.to_string()));
             return ExitCode::from(cli::USAGE);
         }
         // The help or the version was asked for, or is all there is to say.

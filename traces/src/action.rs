@@ -25,6 +25,17 @@ pub enum Acks {
     All,
 }
 
+impl Acks {
+    /// As producers write it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::None => "0",
+            Self::Leader => "1",
+            Self::All => "all",
+        }
+    }
+}
+
 /// Which of two connections of the same pair a message travels on.
 #[derive(
     Clone,
@@ -82,7 +93,7 @@ pub enum Action {
     /// More than the lag limit has passed since anything happened, and the leader's shrink task
     /// runs: every in-sync follower that is not at the leader's log end is proposed out (S1).
     LagCheck { broker: Node },
-    /// The oldest AlterPartition of this broker reaches the controller (section 18).
+    /// The oldest AlterPartition of this broker reaches the controller (proposal checks).
     DeliverAlterPartition {
         from: Node,
         #[serde(default, skip_serializing_if = "Connection::is_open")]
@@ -182,12 +193,7 @@ impl fmt::Display for Action {
         };
         match self {
             Self::Produce { broker, acks } => {
-                let acks = match acks {
-                    Acks::None => "0",
-                    Acks::Leader => "1",
-                    Acks::All => "all",
-                };
-                write!(f, "client produces to b{broker}, acks={acks}")
+                write!(f, "client produces to b{broker}, acks={}", acks.word())
             }
             Self::DeliverFetch { from, to, connection } => {
                 write!(f, "b{from}'s fetch reaches b{to}{}", late(connection))

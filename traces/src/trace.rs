@@ -39,7 +39,6 @@ pub struct Bounds {
     /// High watermark checkpoints.
     pub checkpoints: u8,
     /// Whether steps that nobody can tell apart are merged.
-    #[serde(default)]
     pub interleaving: Interleaving,
 }
 
@@ -216,6 +215,16 @@ impl fmt::Display for TraceError {
 pub(crate) const RECORD_ANEW: &str = "record it anew with `check record`";
 
 impl Trace {
+    /// [`Trace::parse`] of the bytes of a file, which must be UTF-8.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, TraceError> {
+        let text = std::str::from_utf8(bytes).map_err(|e| {
+            let line = bytes[..e.valid_up_to()].split(|byte| *byte == b'\n').count();
+            let what = "not UTF-8 text".to_owned();
+            TraceError { line, column: 0, what, remedy: "name a trace written by `check record`" }
+        })?;
+        Self::parse(text)
+    }
+
     /// Reads a trace. Every line must be complete; unknown fields, another format or version, a
     /// step out of order and a missing or surplus line are errors.
     pub fn parse(text: &str) -> Result<Self, TraceError> {

@@ -1,5 +1,7 @@
 //! Wrong usage in one line, for the programs that read traces.
 
+use std::io::Write as _;
+
 /// What a command line parser printed, as one line: what is wrong, the tips, where to look. The
 /// usage text is left to `--help`.
 pub fn one_line(program: &str, printed: &str) -> String {
@@ -7,7 +9,22 @@ pub fn one_line(program: &str, printed: &str) -> String {
     let kept = kept.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
     let parts: Vec<&str> = kept.map(|line| line.strip_prefix("error: ").unwrap_or(line)).collect();
     let what = parts.join("; ").replace(":; ", ": ");
-    format!("{program}: {what}; see `{program} --help`")
+    format!("{program}: {what}; see `{} --help`", command(program, printed))
+}
+
+/// The program and the subcommands in the usage line: whose help says more.
+fn command(program: &str, printed: &str) -> String {
+    let usage = printed.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
+    let words = usage.unwrap_or(program).split(' ');
+    let plain = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+    let named: Vec<&str> =
+        words.take_while(|word| !word.starts_with('-')).take_while(plain).collect();
+    named.join(" ")
+}
+
+/// A line of diagnosis; who cannot be told is not told, and the exit code says it all the same.
+pub fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 #[cfg(test)]
@@ -22,7 +39,7 @@ mod tests {
         assert_eq!(
             one_line("check", printed),
             "check: unexpected argument '--protocl' found; tip: a similar argument exists: \
-             '--protocol'; see `check --help`"
+             '--protocol'; see `check run --help`"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Checking a leader's ISR change (section 18).
+//! Checking a leader's ISR change (proposal checks).
 
 use super::Controller;
 use super::change::Election;

@@ -146,7 +146,9 @@ pub fn files_in(root: &Path) -> Result<Vec<String>, DiskError> {
     let mut names = Vec::new();
     for entry in fs::read_dir(root).map_err(fail)? {
         let entry = entry.map_err(fail)?;
-        let is_file = entry.file_type().map_err(fail)?.is_file();
+        let kind = entry.file_type().map_err(fail)?;
+        // A link stands for what it leads to, and one that leads nowhere is not passed over.
+        let is_file = kind.is_file() || kind.is_symlink() && !entry.path().is_dir();
         // A name that is not text, or a directory, is none of ours.
         if let (true, Ok(name)) = (is_file, entry.file_name().into_string()) {
             names.push(name);
@@ -156,16 +158,16 @@ pub fn files_in(root: &Path) -> Result<Vec<String>, DiskError> {
     Ok(names)
 }
 
-/// The files of a directory as a disk in memory, all durable. Its messages name the directory, in
+/// These files of a directory as a disk in memory, all durable. Its messages name the directory, in
 /// which nothing is ever changed.
-pub fn copy_in_memory(root: &Path) -> Result<MemDisk, DiskError> {
+pub fn copy_in_memory(root: &Path, names: &[String]) -> Result<MemDisk, DiskError> {
     let mut copy = MemDisk::rooted(root);
-    for name in files_in(root)? {
-        let path = root.join(&name);
+    for name in names {
+        let path = root.join(name);
         let bytes = fs::read(&path).map_err(|e| DiskError::new(DiskOp::Read, path, e))?;
-        copy.create(&name)?;
-        copy.append(&name, &bytes)?;
-        copy.sync_file(&name)?;
+        copy.create(name)?;
+        copy.append(name, &bytes)?;
+        copy.sync_file(name)?;
     }
     copy.sync_dir()?;
     Ok(copy)

@@ -61,7 +61,7 @@ impl<D: Disk> Log<D> {
     }
 
     /// Stores where a leader epoch begins, durably: the new leader does so before its first
-    /// record (L3). As section 15 has it: nothing changes for the newest epoch at or after its
+    /// record (L3). By G2: nothing changes for the newest epoch at or after its
     /// start; else entries of this epoch or newer, or at this offset or after, give way.
     pub fn assign_epoch(&mut self, epoch: Epoch, start: Offset) -> Result<(), LogError> {
         self.sound()?;
@@ -184,7 +184,7 @@ fn covers(epochs: &[EpochStart], batch: BatchShape) -> bool {
     upto.checked_sub(1).is_some_and(|at| epochs[at].epoch == batch.epoch)
 }
 
-/// Adds an entry by the rule of section 15; false if it changes nothing.
+/// Adds an entry by rule G2; false if it changes nothing.
 pub(super) fn assign(epochs: &mut Vec<EpochStart>, new: EpochStart) -> bool {
     if epochs.last().is_some_and(|last| last.epoch == new.epoch && new.start >= last.start) {
         return false;

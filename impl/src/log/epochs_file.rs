@@ -1,4 +1,4 @@
-//! Kafka's `leader-epoch-checkpoint`: where each leader epoch begins (section 15).
+//! Kafka's `leader-epoch-checkpoint`: where each leader epoch begins (G2).
 
 use super::checkpoint::{self, plain};
 use super::error::LogError;

@@ -1,4 +1,4 @@
-//! Opening a log after a clean end, a crash, or a power loss (section 20).
+//! Opening a log after a clean end, a crash, or a power loss (D1 to D6).
 //!
 //! First everything is read and judged, then files are changed: damage that is not a torn tail is
 //! an error, and no file is touched by it. Only an [`Intent`] is finished before: it was decided
@@ -201,8 +201,8 @@ fn read_segment<D: Disk>(
     scan::full(disk, segment, config.index_interval_bytes, trail)
 }
 
-/// A bad end of the last segment is a torn tail if it was not flushed and no good batch follows
-/// (B80, B89).
+/// A bad end of the last segment is a torn tail if it was not flushed, is no whole batch, and no
+/// good batch follows (B80, B89).
 fn judge_tail<D: Disk>(
     disk: &D,
     segment: &Segment,
@@ -212,6 +212,8 @@ fn judge_tail<D: Disk>(
 ) -> Result<(), LogError> {
     let why = if scan.next < config.recovery_point {
         format!("below the recovery point {}", config.recovery_point)
+    } else if defect.whole {
+        "in a batch that is whole".to_owned()
     } else if let Some(pos) = scan::good_batch_after(disk, segment, scan.bytes, scan.next)? {
         format!("and a good batch after it at byte {pos}")
     } else {

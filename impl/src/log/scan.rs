@@ -25,6 +25,9 @@ pub(super) struct Scan {
 pub(super) struct Defect {
     pub expected: String,
     pub found: String,
+    /// Its bytes are whole and its checksum is right: no crash leaves a batch like that where it
+    /// does not belong.
+    pub whole: bool,
 }
 
 /// The epochs along the log: what the file says, or else what the batches say.
@@ -55,7 +58,8 @@ impl EpochTrail<'_> {
             Some(epoch) => format!("leader epoch {epoch}"),
             None => format!("a leader epoch of {} or later", show(last)),
         };
-        Some(Defect { expected, found: format!("leader epoch {}", show(found)) })
+        // A truncation that a crash interrupts cuts the epoch file before the records.
+        Some(Defect { expected, found: format!("leader epoch {}", show(found)), whole: false })
     }
 }
 
@@ -77,7 +81,8 @@ pub(super) fn full<D: Disk>(
             Err(error) => {
                 let text = error.to_string();
                 let (expected, found) = text.split_once(", found ").unwrap_or((&text, "less"));
-                Err(Defect { expected: expected.to_owned(), found: found.to_owned() })
+                let (expected, found) = (expected.to_owned(), found.to_owned());
+                Err(Defect { expected, found, whole: false })
             }
         };
         match found {
@@ -98,7 +103,8 @@ pub(super) fn full<D: Disk>(
 fn check(header: &BatchHeader, next: Offset, epochs: &mut EpochTrail<'_>) -> Option<Defect> {
     if header.base_offset != next {
         let expected = format!("a batch at offset {next}");
-        return Some(Defect { expected, found: format!("offset {}", header.base_offset) });
+        let found = format!("offset {}", header.base_offset);
+        return Some(Defect { expected, found, whole: true });
     }
     epochs.check(next, header.leader_epoch)
 }

@@ -1,4 +1,4 @@
-//! Cutting the log, durably before anything can be written over the cut (section 14, B77).
+//! Cutting the log, durably before anything can be written over the cut (T6, B77).
 
 use super::intent::{self, Intent};
 use super::segment::{ENTRY_BYTES, Segment};

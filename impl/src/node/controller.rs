@@ -128,7 +128,7 @@ impl ControllerNode {
     }
 
     /// The proposal for this controller's partition, and the answers to all others: 100 or 3 for
-    /// what it does not control (section 18), 42 for a second proposal in one request.
+    /// what it does not control, 42 for a second proposal in one request.
     fn split(
         &self,
         request: wire::AlterPartitionRequest,

@@ -1,4 +1,4 @@
-//! The epoch cache: where each leader epoch begins in this log (KIP-101, KIP-279, section 15).
+//! The epoch cache: where each leader epoch begins in this log (KIP-101, KIP-279, G2).
 
 use crate::types::{Epoch, Offset};
 
@@ -87,7 +87,7 @@ impl EpochCache {
         upto.checked_sub(1).map(|at| (self.entries[at].0, end))
     }
 
-    /// What a peer is told about the end of `epoch` (section 15): the floor look-up, but an epoch
+    /// What a peer is told about the end of `epoch`: the floor look-up, but an epoch
     /// newer than all is undefined, and one older than all is echoed with the first start
     /// (KAFKA-7415). `None` is (−1, −1) on the wire.
     pub fn answer_end_offset(&self, epoch: Epoch, leo: Offset) -> Option<(Epoch, Offset)> {

@@ -33,7 +33,7 @@ pub struct BrokerImage {
     pub state: BrokerState,
 }
 
-/// The partition as the metadata knows it (section 1 of the rules).
+/// The partition as the metadata knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartitionImage {
     /// The leader, or `None` while there is none.
@@ -233,7 +233,7 @@ pub enum Input {
         /// The very request.
         request: FetchRequest,
     },
-    /// Where does an epoch end? (OffsetForLeaderEpoch, section 15.)
+    /// Where does an epoch end? (OffsetForLeaderEpoch.)
     EndOffset {
         /// To answer it by.
         request: RequestId,

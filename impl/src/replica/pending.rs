@@ -1,4 +1,4 @@
-//! Produces that wait for the in-sync replicas (section 10).
+//! Produces that wait for the in-sync replicas (V1 to V4).
 
 use super::io::{Effect, RequestId};
 use super::{Replica, Role, isr};

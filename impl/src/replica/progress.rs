@@ -1,4 +1,4 @@
-//! What a leader knows of one follower (section 6) and whether that follower keeps up (C1).
+//! What a leader knows of one follower (U1 to U4) and whether that follower keeps up (C1).
 
 use crate::types::{BrokerEpoch, Offset};
 

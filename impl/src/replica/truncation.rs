@@ -1,4 +1,4 @@
-//! Where a follower cuts its log when the leader says that the two part (section 14).
+//! Where a follower cuts its log when the leader says that the two part (T1 to T8).
 
 use super::epochs::EpochCache;
 use crate::types::{Epoch, Offset};

@@ -1,4 +1,4 @@
-//! The leader's high watermark (section 9).
+//! The leader's high watermark (H1 to H5).
 
 use super::{Replica, Role, isr};
 use crate::types::{BrokerId, Offset};

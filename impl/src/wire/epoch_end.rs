@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::types::{BrokerId, Epoch, ErrorCode, Offset};
 
-/// Where a leader epoch ends (section 15 of the rules). "Undefined" is `None` around it: the wire
+/// Where a leader epoch ends (epoch look-up). "Undefined" is `None` around it: the wire
 /// never carries one half without the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EpochEnd {

@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::types::{BrokerEpoch, BrokerId, Epoch, Offset};
 
-/// A follower's or a consumer's wish for records (section 5 of the rules).
+/// A follower's or a consumer's wish for records (F1 to F9).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchRequest<'a> {
     /// How long the leader may park the request, in milliseconds (F9).

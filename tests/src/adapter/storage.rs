@@ -115,7 +115,7 @@ impl Storage for FsDisk {
     }
 
     fn in_memory(&self) -> Result<MemDisk, Fault> {
-        Ok(copy_in_memory(self.root())?)
+        Ok(copy_in_memory(self.root(), &self.list()?)?)
     }
 }
 

@@ -186,7 +186,11 @@ impl Failure {
                 name(predicted.node),
                 predicted.step
             ),
-            Why::Internal(what) => write!(text, "{at}: {what}"),
+            Why::Internal(what) => write!(
+                text,
+                "{at}: {what}; this is not the trace's fault: set TMPDIR to a folder with room, or \
+                 use --disk memory"
+            ),
         };
         text
     }

@@ -135,6 +135,7 @@ fn a_step_that_is_not_enabled_names_step_and_reason() {
     ];
     for (action, why) in disabled {
         let mut trace = sample();
+        trace.header.bounds.power_losses = 1;
         trace.steps[0].action = action;
         trace.steps[0].published_to.clear();
         trace.steps[0].idle = None;

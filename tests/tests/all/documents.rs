@@ -142,6 +142,30 @@ fn every_rule_of_the_model_has_a_row_in_the_table_of_the_protocol() {
     assert!(count >= 15, "only {count} rules found");
 }
 
+/// `B` and two or three digits: a public report.
+fn report_codes(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| {
+        word.strip_prefix('B').is_some_and(|digits| {
+            (2..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+        })
+    })
+}
+
+#[test]
+fn every_report_that_a_source_names_can_be_looked_up() {
+    let listed = read("docs/reports.md");
+    let listed: Vec<&str> = report_codes(&listed).collect();
+    let mut named = std::collections::BTreeSet::new();
+    for file in files(".rs").iter().chain(&files(".md")).filter(|f| *f != "docs/reports.md") {
+        for code in report_codes(&read(file)) {
+            assert!(listed.contains(&code), "{file} names {code}, docs/reports.md does not");
+            named.insert(code.to_owned());
+        }
+    }
+    let unused = listed.iter().find(|code| !named.contains(**code));
+    assert_eq!(unused, None, "docs/reports.md lists a code that nobody names");
+}
+
 #[test]
 fn the_reading_guide_knows_every_word_of_a_report() {
     let text = read("docs/checking.md");

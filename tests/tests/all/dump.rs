@@ -123,6 +123,50 @@ fn a_tail_torn_at_any_byte_is_a_note_and_stays_as_it_is() {
 }
 
 #[test]
+fn committed_records_that_are_gone_are_told_of() {
+    let (_folder, dir) = logs();
+    let Dump { leo, batches, .. } = whole(&dir);
+    let mark = dir.join("replication-offset-checkpoint");
+    fs::write(&mark, format!("0\n1\norders 0 {leo}\n")).expect("a checkpoint");
+    assert_eq!(dump_log(&dir, &[]).err, "", "all are there");
+    let segment = dir.join(SEGMENT);
+    let good = fs::read(&segment).expect("a segment");
+    // At the end of a batch: nothing is torn.
+    let last = batches.last().expect("a batch").position as usize;
+    fs::write(&segment, &good[..last]).expect("a segment");
+    let ran = dump_log(&dir, &[]);
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{}", ran.err);
+    let told = format!("checkpointed at {leo} and the log ends at {}, so committed", leo - 1);
+    assert!(ran.err.contains(&told), "{}", ran.err);
+}
+
+#[test]
+fn a_sound_batch_that_is_not_where_it_belongs_is_damage() {
+    let (_folder, dir) = logs();
+    fs::rename(dir.join(SEGMENT), dir.join("00000000000000000003.log")).expect("a segment");
+    let ran = dump_log(&dir, &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    let told = "at byte 0 expected a batch at offset 3, found offset 0 (in a batch that is whole)";
+    assert!(ran.err.contains(told), "{}", ran.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_segment_may_be_a_link_and_other_files_are_not_read() {
+    let (folder, dir) = logs();
+    let elsewhere = folder.path().join("elsewhere.log");
+    fs::rename(dir.join(SEGMENT), &elsewhere).expect("a segment");
+    std::os::unix::fs::symlink(&elsewhere, dir.join(SEGMENT)).expect("a link");
+    let huge = fs::File::create(dir.join("huge.bin")).expect("a file");
+    huge.set_len(1 << 40).expect("a sparse file");
+    assert_eq!(whole(&dir).leo, 5);
+    fs::remove_file(&elsewhere).expect("gone");
+    let ran = dump_log(&dir, &[]);
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{}", ran.err);
+    assert!(ran.err.contains(SEGMENT) && ran.err.contains("cannot read "), "{}", ran.err);
+}
+
+#[test]
 fn what_is_no_log_is_refused_with_2() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("notes.txt");

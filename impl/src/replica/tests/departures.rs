@@ -1,4 +1,5 @@
-//! Where klog departs from Kafka (section 21): the scripts that break Kafka's rules.
+//! Where klog departs from Kafka (last table of docs/protocol.md): the scripts that break Kafka's
+//! rules.
 
 use super::harness::World;
 use crate::controller::{ControllerInput, LogFate};

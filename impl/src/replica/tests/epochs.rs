@@ -47,7 +47,7 @@ impl Twin {
         Some((found, above.map_or(self.leo(), |at| self.first + at as u64)))
     }
 
-    /// The table of section 15, row by row.
+    /// The table of epoch look-ups, row by row.
     fn answer(&self, asked: i32) -> Option<(i32, u64)> {
         let epochs = self.epochs();
         match (epochs.first(), epochs.last()) {

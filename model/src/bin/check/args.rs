@@ -20,7 +20,13 @@ Examples:
 
 /// Does a replication rule lose a committed record under any interleaving?
 #[derive(Debug, Parser)]
-#[command(name = "check", version, before_help = EXAMPLES, max_term_width = 100)]
+#[command(
+    name = "check",
+    version,
+    before_help = EXAMPLES,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Args {
     /// What to do; without a command, the standard suite.
     #[command(subcommand)]

@@ -4,6 +4,7 @@ mod record;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -11,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use klog_model::fault::{Fault, FaultInfo};
 use klog_model::protocol::{LADDER, Protocol, Rung};
-use klog_model::report::{Expectation, Job, Report, run};
+use klog_model::report::{Job, Report, run};
 use klog_model::scenario::{self, Scenario};
 use klog_model::search::{Goal, Limits, Search};
 use klog_model::system::System;
 use klog_model::{svg, text};
 use klog_trace::property::{PROPERTIES, WITNESSES};
 use klog_trace::trace::{Bounds, Interleaving};
+use klog_trace::usage::say;
 use klog_trace::{Action, Trace};
 use serde::Serialize;
 use stateright::Model;
@@ -136,9 +138,7 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
             Some(row.ok_or_else(|| unknown("property", id, known, "properties"))?.0)
         }
     };
-    let as_defined = bounds == scenario.bounds && protocol.faults.is_empty();
-    let expected = as_defined
-        .then(|| Expectation { violated: Vec::new(), witnesses: scenario.witnesses.to_vec() });
+    let expected = scenario::expectation(scenario.name, &protocol, &bounds);
     let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, expected };
     if let Some(folder) = &command.record {
         record::prepare(folder)?;
@@ -149,7 +149,7 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     if let Some(folder) = &command.record
         && let Err(problem) = record::paths_of(&job, &mut report, folder)
     {
-        eprintln!("check: {problem}");
+        say(&format!("check: {problem}"));
         code = exit::INTERNAL;
     }
     let text = match command.output.format {
@@ -228,7 +228,10 @@ fn list(command: &List) -> Done {
         What::Actions => Action::KINDS.iter().map(|kind| (*kind).to_owned()).collect(),
         What::Scenarios => {
             let all = scenario::scenarios();
-            all.iter().map(|s| format!("{:<18} {}", s.name, s.sentence)).collect()
+            let line = |s: &Scenario| {
+                format!("{:<16} {}\n{:<16} {}", s.name, s.sentence, "", text::within(&s.bounds))
+            };
+            all.iter().map(line).collect()
         }
         What::Traces => record::trace_files(Path::new("traces"))?,
     };
@@ -255,11 +258,11 @@ fn fault_text(i: &FaultInfo) -> String {
 
 fn show(command: &Show) -> Done {
     let path = &command.trace;
-    let text = fs::read_to_string(path)
+    let bytes = fs::read(path)
         .map_err(|e| format!("{}: {e}; name a trace file (`check list traces`)", path.display()))?;
-    let trace = Trace::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    let trace = Trace::from_bytes(&bytes).map_err(|e| format!("{}: {e}", path.display()))?;
     if let Err(untrue) = klog_trace::check_header(&trace) {
-        eprintln!("check: note: {}: {untrue}", path.display());
+        say(&format!("check: note: {}: {untrue}", path.display()));
     }
     let text = match command.show_as {
         ShowAs::Text => text::trace(&trace),
@@ -277,7 +280,10 @@ fn explore(command: &args::Explore) -> Done {
     let free = std::net::TcpListener::bind(asked).and_then(|listener| listener.local_addr());
     let address =
         free.map_err(|e| format!("cannot listen on {asked}: {e}; choose another --address"))?;
-    println!("exploring on http://{address}/ (Ctrl-C ends it)");
+    let line = format!("exploring on http://{address}/ (Ctrl-C ends it)\n");
+    std::io::stdout()
+        .write_all(line.as_bytes())
+        .map_err(|e| format!("cannot print the address http://{address}/: {e}; free some space"))?;
     // A search for violations of the first property runs on demand behind the page.
     let goal = Goal::Violate(PROPERTIES[0].0);
     let system = Arc::new(System::new(protocol, bounds));

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
+use klog_trace::usage::{one_line, say};
 
 /// A search allocates small vectors all the time; this took a fifth off its run time
 /// (docs/decisions/0001).
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) if error.use_stderr() => {
-            eprintln!("{}", klog_trace::usage::one_line("check", &error.to_string()));
+            say(&one_line("check", &error.to_string()));
             return exit::code(exit::USAGE);
         }
         // The help or the version was asked for.
@@ -39,14 +40,14 @@ fn main() -> ExitCode {
             let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
             match written {
                 Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-                    eprintln!("check: cannot write the result: {e}; free some space");
+                    say(&format!("check: cannot write the result: {e}; free some space"));
                     exit::code(exit::INTERNAL)
                 }
                 _ => exit::code(code),
             }
         }
         Err(problem) => {
-            eprintln!("check: {problem}");
+            say(&format!("check: {problem}"));
             exit::code(exit::USAGE)
         }
     }

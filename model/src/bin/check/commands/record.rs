@@ -1,7 +1,8 @@
 //! `check record`: the committed traces, written anew by searching for them.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::Path;
 
 use klog_model::catalogue::{Wanted, catalogue};
@@ -48,7 +49,11 @@ pub fn catalogued(command: &Record) -> Done {
     }
     let code = if command.check && differing > 0 { exit::UNEXPECTED } else { exit::OK };
     if code != exit::OK {
-        let _ = writeln!(text, "{differing} traces differ; write them with `check record`");
+        let to = command.to.display();
+        let _ = writeln!(
+            text,
+            "{differing} traces differ; `check record --to {to}` writes those that it knows"
+        );
     }
     Ok((code, text))
 }
@@ -60,28 +65,35 @@ pub fn prepare(folder: &Path) -> Result<(), Problem> {
 }
 
 /// Records every path of a report, and names the files in it. A file that is there already and says
-/// something else stays as it is.
+/// something else stays as it is; the first such problem is returned when all others are recorded.
 pub fn paths_of(job: &Job, report: &mut Report, folder: &Path) -> Result<(), Problem> {
     let system = System::new(job.protocol.clone(), job.bounds.clone());
     let protocol = text::protocol(report);
+    let mut done = Ok(());
     for row in &mut report.properties {
         let Some(path) = &row.path else { continue };
         let verdict = if row.kind == Kind::Witness.name() { "witnessed" } else { "violated" };
         let purpose = Purpose { scenario: &job.scenario, property: row.id, verdict };
         let text = record(&system, path, &purpose).to_text();
         let file = folder.join(format!("{}-{protocol}-{}.jsonl", job.scenario, row.id));
-        match fs::read(&file) {
-            Ok(there) if there != text.as_bytes() => {
-                let file = file.display();
-                let what = "is there already and says something else";
-                return Err(format!("{file} {what}; choose another folder with --record"));
-            }
-            Ok(_) => {}
-            Err(_) => write(&file, &text, "--record")?,
+        match keep(&file, &text) {
+            Ok(()) => row.trace = Some(file.display().to_string()),
+            Err(problem) => done = done.and(Err(problem)),
         }
-        row.trace = Some(file.display().to_string());
     }
-    Ok(())
+    done
+}
+
+/// Writes the file, unless it is there already.
+fn keep(file: &Path, text: &str) -> Result<(), Problem> {
+    match fs::read(file) {
+        Ok(there) if there == text.as_bytes() => Ok(()),
+        Ok(_) => {
+            let what = "is there already and says something else";
+            Err(format!("{} {what}; choose another folder with --record", file.display()))
+        }
+        Err(_) => write(file, text, "--record"),
+    }
 }
 
 fn no_path(wanted: &Wanted) -> Problem {
@@ -93,16 +105,23 @@ fn summary(trace: &Trace) -> String {
     format!("{} {} in {} steps", h.property, h.verdict, h.steps)
 }
 
-/// The whole file or nothing: a full disk must not leave half a trace in place of an old one.
+/// The whole file or nothing: a full disk must not leave half a trace in place of an old one. A
+/// file of somebody else with the name of the unfinished one stays.
 fn write(file: &Path, text: &str, flag: &str) -> Result<(), Problem> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let problem = |e: std::io::Error| {
-        format!("{}: {e}; choose a writable folder with {flag}", file.display())
-    };
-    fs::create_dir_all(folder).map_err(problem)?;
     let unfinished = file.with_extension("jsonl.tmp");
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
-    written.inspect_err(|_| drop(fs::remove_file(&unfinished))).map_err(problem)
+    let problem = |at: &Path, e: std::io::Error| {
+        let at = at.display();
+        if e.kind() == std::io::ErrorKind::AlreadyExists {
+            format!("{at} is there already; move it away, or choose another folder with {flag}")
+        } else {
+            format!("{at}: {e}; choose a writable folder with {flag}")
+        }
+    };
+    fs::create_dir_all(folder).map_err(|e| problem(file, e))?;
+    let mut new = File::create_new(&unfinished).map_err(|e| problem(&unfinished, e))?;
+    let written = new.write_all(text.as_bytes()).and_then(|()| fs::rename(&unfinished, file));
+    written.inspect_err(|_| drop(fs::remove_file(&unfinished))).map_err(|e| problem(file, e))
 }
 
 /// Every trace file in the two folders below this one, in order.

@@ -102,18 +102,23 @@ impl Network {
         Some(self.messages.remove(at).message)
     }
 
-    /// A broker's process is gone: nobody reads what was sent to it. What it sent can still be
-    /// read, but nobody hears the answer to its requests.
-    pub fn cut_off(&mut self, broker: Node) {
+    /// A broker's process is gone. Nobody reads what was sent to it, but a follower whose fetch
+    /// finds no leader tries again: its fetch stays under way. What the dead broker sent can still
+    /// be read, but nobody hears the answer to its requests; what it was still trying to send to a
+    /// broker that is down (`reaches` is false) never leaves it.
+    pub fn cut_off(&mut self, broker: Node, reaches: impl Fn(Node) -> bool) {
         self.unread.retain(|r| r.0 != broker);
         let mut cut = Vec::new();
         self.messages.retain(|m| {
-            let request = matches!(Kind::of(&m.message), Kind::Fetch | Kind::AlterPartition);
-            let breaks = m.from == broker && request && m.connection == Connection::Open;
-            if breaks && m.to != broker {
-                cut.push(m.clone());
+            let kind = Kind::of(&m.message);
+            let open = m.connection == Connection::Open;
+            if m.from == broker && open && matches!(kind, Kind::Fetch | Kind::AlterPartition) {
+                if reaches(m.to) {
+                    cut.push(m.clone());
+                }
+                return false;
             }
-            m.to != broker && !breaks
+            m.to != broker || open && kind == Kind::Fetch
         });
         // What an earlier life sent stays ahead of what this one did.
         for m in cut {
@@ -178,12 +183,25 @@ mod tests {
         let mut network = Network::default();
         for broker_epoch in [2, 3] {
             network.send(2, 1, fetch(broker_epoch).into());
-            network.cut_off(2);
+            network.cut_off(2, |_| true);
         }
+        assert_eq!(network.messages().len(), 2);
         let mut read = || network.take(2, 1, Connection::Broken, Kind::Fetch);
         assert_eq!(
             [read(), read(), read()].map(|m| m.as_deref().cloned()),
             [Some(fetch(2)), Some(fetch(3)), None]
         );
+    }
+
+    /// A follower tries again until its leader is back; one that dies meanwhile tries no more.
+    #[test]
+    fn a_fetch_outlives_its_leader_and_not_its_follower() {
+        let mut network = Network::default();
+        let fetch = Message::Fetch { epoch: 0, offset: 0, last_epoch: None, broker_epoch: 2 };
+        network.send(2, 1, fetch.into());
+        network.cut_off(1, |_| true);
+        assert_eq!(network.messages().len(), 1);
+        network.cut_off(2, |n| n != 1);
+        assert_eq!(network.messages().len(), 0);
     }
 }

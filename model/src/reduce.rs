@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use klog_trace::action::{Connection, Node};
 use klog_trace::trace::Interleaving;
-use klog_trace::{EpochStart, Image, Message};
+use klog_trace::{EpochStart, Image, Life, Message};
 use stateright::actor::{Actor, Out};
 
 use crate::broker::epoch_of;
@@ -60,8 +60,11 @@ impl System {
             Message::Fetch { epoch, .. } => {
                 let newer = |n: Node| newer_than(broker_of(nodes, n), epoch);
                 let fenced = |mine| (rules.fence)(epoch, Some(mine)).is_some();
-                let nobody_waits = m.connection == Connection::Broken || newer(m.from).is_some();
-                nobody_waits && newer(m.to).is_some_and(fenced)
+                let given_up = newer(m.from).is_some();
+                // A follower with news does not try the dead leader again.
+                let unsent = given_up && broker_of(nodes, m.to).life != Life::Up;
+                let nobody_waits = m.connection == Connection::Broken || given_up;
+                unsent || nobody_waits && newer(m.to).is_some_and(fenced)
             }
             Message::FetchAnswer { of_epoch, of_offset, .. } => {
                 let of = EpochStart { epoch: of_epoch, offset: of_offset };

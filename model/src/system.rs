@@ -105,9 +105,8 @@ impl System {
 
     /// Everything that can happen in `row`, in a fixed order.
     pub fn enabled(&self, row: &Row, actions: &mut Vec<Action>) {
-        for message in row.network.heads() {
-            actions.push(delivery(message));
-        }
+        let read = row.network.heads().filter(|message| row.is_reachable(message.to));
+        actions.extend(read.map(delivery));
         for n in 1..=self.bounds.brokers {
             let broker = row.broker(n);
             if broker.life == Life::Up {
@@ -248,7 +247,9 @@ impl System {
     }
 
     fn die(&self, outcome: &mut Outcome, broker: Node, event: Event) {
-        outcome.row.network.cut_off(broker);
+        let row = &mut outcome.row;
+        let nodes = &row.nodes;
+        row.network.cut_off(broker, |n| is_up(nodes, n));
         self.react(outcome, broker, broker, event);
     }
 
@@ -296,7 +297,8 @@ impl System {
                 let is_answer =
                     matches!(Kind::of(&message), Kind::FetchAnswer | Kind::AlterPartitionAnswer);
                 let unread = is_answer && outcome.reader == Connection::Broken;
-                if !unread && outcome.row.is_reachable(to) {
+                let tries_again = Kind::of(&message) == Kind::Fetch;
+                if !unread && (tries_again || outcome.row.is_reachable(to)) {
                     outcome.row.network.send(from, to, message);
                 }
             }
@@ -364,6 +366,10 @@ pub(crate) fn broker_of(nodes: &[Arc<NodeState>], n: Node) -> &BrokerView {
     }
 }
 
+fn is_up(nodes: &[Arc<NodeState>], n: Node) -> bool {
+    n == klog_trace::action::CONTROLLER || broker_of(nodes, n).life == Life::Up
+}
+
 pub(crate) fn controller_of(nodes: &[Arc<NodeState>]) -> &ControllerView {
     match &*nodes[0] {
         NodeState::Controller(controller) => controller,
@@ -391,6 +397,6 @@ impl Row {
     }
 
     fn is_reachable(&self, n: Node) -> bool {
-        n == klog_trace::action::CONTROLLER || self.broker(n).life == Life::Up
+        is_up(&self.nodes, n)
     }
 }

@@ -41,8 +41,8 @@ impl Kind {
         }
     }
 
-    /// Whether it is handled by the receiver even if the sender is dead by then.
-    fn outlives_its_sender(self) -> bool {
+    /// Whether it is a request, which its receiver handles even if the sender is dead by then.
+    pub fn outlives_its_sender(self) -> bool {
         matches!(self, Self::Fetch | Self::AlterPartition)
     }
 
@@ -108,10 +108,17 @@ impl Bag {
         line.remove(at)
     }
 
-    /// The broker died: nobody reads what was sent to it, and nobody will hear the answer to what
-    /// it asked. What it answered can still be read.
-    pub fn died(&mut self, broker: Id) {
-        self.lines.retain(|channel, _| channel.to != broker);
+    /// The broker died: nobody reads what was sent to it, but who waits for the answer to a fetch
+    /// will ask again. Nobody will hear the answer to what it asked, and what it was asking one
+    /// that is down too (`reaches` is false) never leaves it. What it answered can still be read.
+    pub fn died(&mut self, broker: Id, reaches: impl Fn(Id) -> bool) {
+        let asks = |channel: &Channel| {
+            channel.connection == Connection::Open && channel.kind == Kind::Fetch
+        };
+        self.lines.retain(|channel, _| {
+            let lost = channel.from == broker && asks(channel) && !reaches(channel.to);
+            (channel.to != broker || asks(channel)) && !lost
+        });
         let asked = |channel: &Channel| {
             channel.from == broker
                 && channel.connection == Connection::Open
@@ -123,6 +130,16 @@ impl Bag {
             let cut_off = Channel { connection: Connection::Broken, ..channel };
             self.lines.entry(cut_off).or_default().append(&mut line);
         }
+    }
+
+    /// Takes everything off this line.
+    pub fn take_all(&mut self, channel: Channel) -> VecDeque<InFlight> {
+        self.lines.remove(&channel).unwrap_or_default()
+    }
+
+    /// Whether nothing is on this line.
+    pub fn is_empty(&self, channel: Channel) -> bool {
+        self.lines.get(&channel).is_none_or(VecDeque::is_empty)
     }
 
     /// Every message, line by line.
@@ -178,11 +195,20 @@ mod tests {
         bag.push(Connection::Open, sent(2, 1, 8));
         bag.push(Connection::Open, answered(2, 3));
         bag.push(Connection::Open, sent(3, 2, 9));
-        bag.died(2);
+        bag.died(2, |_| true);
         assert_eq!(fetches(&mut bag, 2, 1, Connection::Open).len(), 0);
         assert_eq!(fetches(&mut bag, 2, 1, Connection::Broken), [7, 8]);
-        assert_eq!(fetches(&mut bag, 3, 2, Connection::Open).len(), 0);
+        assert_eq!(fetches(&mut bag, 3, 2, Connection::Open), [9], "b3 asks again");
         assert_eq!(bag.messages().count(), 1, "the answer of the dead broker");
+    }
+
+    #[test]
+    fn who_dies_asks_a_dead_one_no_more() {
+        let mut bag = Bag::default();
+        bag.push(Connection::Open, sent(2, 1, 7));
+        bag.died(1, |_| true);
+        bag.died(2, |id| id != 1);
+        assert_eq!(bag.messages().count(), 0);
     }
 
     #[test]

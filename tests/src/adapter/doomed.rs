@@ -3,7 +3,7 @@
 use klog::node::{ControllerOutput, Outgoing, Peer};
 use klog::types::BrokerId;
 use klog_trace::Connection;
-use klog_trace::action::Node as Id;
+use klog_trace::action::{CONTROLLER, Node as Id};
 use klog_trace::trace::Discarded;
 
 use super::bag::{Channel, InFlight, Kind};
@@ -27,9 +27,17 @@ impl<D: Storage> Cluster<D> {
                 ))
             })?;
             self.prove_doomed(*connection, &message)?;
-            self.doomed.push((*connection, message));
+            // What is still being tried on a dead broker has not been sent, and never is.
+            if envelope.to == CONTROLLER || self.is_up(envelope.to) {
+                self.doomed.push((*connection, message));
+            }
         }
         Ok(())
+    }
+
+    /// Whether a message that was removed from this line could still arrive.
+    pub(super) fn is_doomed_on(&self, channel: Channel) -> bool {
+        self.doomed.iter().any(|(on, message)| Channel::of(&message.envelope, *on) == channel)
     }
 
     /// Tries out again every message that was ever removed and could still arrive.
@@ -44,7 +52,8 @@ impl<D: Storage> Cluster<D> {
     pub(super) fn doomed_died(&mut self, broker: Id) {
         self.doomed.retain(|(_, message)| message.envelope.to != broker);
         for (connection, message) in &mut self.doomed {
-            if message.envelope.from == broker {
+            let kind = Kind::of(&message.envelope.message);
+            if message.envelope.from == broker && kind.outlives_its_sender() {
                 *connection = Connection::Broken;
             }
         }
@@ -143,6 +152,6 @@ impl<D: Storage> Cluster<D> {
     }
 }
 
-fn peer(broker: Id) -> Peer {
+pub(super) fn peer(broker: Id) -> Peer {
     Peer::Broker(BrokerId(broker.into()))
 }

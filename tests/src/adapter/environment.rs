@@ -4,12 +4,14 @@ use klog::controller::{ControllerInput, LogFate, MoveOutcome};
 use klog::node::{ControllerOutput, Node};
 use klog::replica::io::BrokerState;
 use klog::types::{BrokerEpoch, BrokerId, Offset};
-use klog_trace::action::Node as Id;
-use klog_trace::{BrokerView, Life, Role};
+use klog_trace::action::{CONTROLLER, Node as Id};
+use klog_trace::{BrokerView, Connection, Life, Role};
 
+use super::bag::{Channel, Kind};
+use super::doomed::peer;
 use super::fault::Fault;
 use super::observe;
-use super::{Broker, Cluster, Process, Storage, config, life_after};
+use super::{Broker, Cluster, Process, Seen, Storage, config, life_after};
 
 impl<D: Storage> Cluster<D> {
     /// The process dies, or the machine loses power and keeps so many records of the log.
@@ -35,7 +37,8 @@ impl<D: Storage> Cluster<D> {
             unread: std::collections::VecDeque::new(),
             applied: None,
         };
-        self.bag.died(id);
+        let up: Vec<Id> = (1..=self.brokers()).filter(|id| self.is_up(*id)).collect();
+        self.bag.died(id, |to| to == CONTROLLER || up.contains(&to));
         self.clients.died(id);
         self.doomed_died(id);
         Ok(())
@@ -65,6 +68,32 @@ impl<D: Storage> Cluster<D> {
         let life = output.as_ref().and_then(told).ok_or_else(unregistered)?;
         let (node, _) = Node::open(disk.reopened()?, config(id, life))?;
         self.broker(id).process = Some(Process::Up(Box::new(node)));
+        self.ask_again(id)
+    }
+
+    /// Every other broker is told that its connection to this one broke. It must ask again for what
+    /// its fetch asked, if that is still its fetch, and for nothing else.
+    ///
+    /// Who has an answer of the former life yet to read has not seen the connection break.
+    fn ask_again(&mut self, id: Id) -> Result<(), Fault> {
+        let others = (1..=self.brokers()).filter(|other| *other != id);
+        for other in others.filter(|other| self.is_up(*other)).collect::<Vec<_>>() {
+            let line = |from, to, kind| Channel { from, to, connection: Connection::Open, kind };
+            let answers = line(id, other, Kind::FetchAnswer);
+            if !self.bag.is_empty(answers) || self.is_doomed_on(answers) {
+                continue;
+            }
+            let lost = self.bag.take_all(line(other, id, Kind::Fetch));
+            let lost: Vec<_> = lost.into_iter().map(|message| message.envelope).collect();
+            let (now_ms, mut out) = (self.now_ms, Vec::new());
+            self.node(other)?.disconnected(peer(id), now_ms, &mut out);
+            let mut seen = Seen::default();
+            self.route(other, &mut out, None, &mut seen)?;
+            if seen.sent != lost {
+                let what = format!("b{other} lost {lost:?} and asks {:?} instead", seen.sent);
+                return Err(Fault::hidden(what));
+            }
+        }
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use klog_trace::action::{CONTROLLER, Node as Id};
 use klog_trace::trace::Interleaving;
 use klog_trace::{Connection, Envelope};
 
-use super::bag::InFlight;
+use super::bag::{InFlight, Kind};
 use super::fault::Fault;
 use super::{Cluster, Seen, Storage, decode};
 
@@ -45,9 +45,9 @@ impl<D: Disk> Taken for Node<D> {
             CONTROLLER => Peer::Controller,
             broker => Peer::Broker(BrokerId(broker.into())),
         };
-        let way = match super::Kind::of(says) {
-            super::Kind::Fetch | super::Kind::AlterPartition => Way::Request,
-            super::Kind::FetchAnswer | super::Kind::AlterPartitionAnswer => Way::Response,
+        let way = match Kind::of(says) {
+            Kind::Fetch | Kind::AlterPartition => Way::Request,
+            Kind::FetchAnswer | Kind::AlterPartitionAnswer => Way::Response,
         };
         self.receive(peer, way, &message.frame, now_ms, out)
     }
@@ -109,11 +109,13 @@ impl<D: Storage> Cluster<D> {
         Ok(())
     }
 
-    /// What is sent to a dead broker, or as an answer on a broken connection, is dropped.
+    /// What is sent to a dead broker, or as an answer on a broken connection, is dropped; but a
+    /// follower tries its fetch until the leader is back.
     fn send(&mut self, connection: Connection, message: InFlight, seen: &mut Seen) {
         seen.sent.push(message.envelope.clone());
         let to = message.envelope.to;
-        let heard = to == CONTROLLER || self.is_up(to);
+        let tries_again = Kind::of(&message.envelope.message) == Kind::Fetch;
+        let heard = tries_again || to == CONTROLLER || self.is_up(to);
         if heard && connection == Connection::Open {
             self.bag.push(connection, message);
         }

@@ -25,7 +25,8 @@ pub enum Elr {
     Off,
 }
 
-/// What a restarting broker says of its log.
+/// What a restarting broker says of its log. Who starts the broker says it here: the process does
+/// not find out yet whether its machine ran on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogFate {
     /// Everything that was written is there: a clean shutdown, or a restart on the same boot.

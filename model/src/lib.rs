@@ -10,6 +10,7 @@ pub mod broker;
 pub mod catalogue;
 pub mod client;
 pub mod controller;
+mod enabled;
 pub mod fault;
 pub mod network;
 pub mod node;

@@ -27,6 +27,8 @@ fn small() -> Vec<Bounds> {
         bounds("fast-failover"),
         bounds("lag"),
         one(bounds("one-crash")),
+        // The leader dies with an answer under way, and is back.
+        Bounds { crashes: 2, moves: 0, ..one(bounds("one-crash")) },
         one(bounds("power-loss")),
         Bounds { moves: 1, ..one(bounds("zombie")) },
     ]
@@ -88,6 +90,28 @@ fn merged_steps_change_no_verdict() {
             assert_eq!(bits(&m), bits(&w), "{protocol:?} {bounds:?}");
         }
     }
+}
+
+/// An answer outlives its sender, so the fetch that is sent in its place must as well.
+#[test]
+fn no_path_is_longer_in_merged_steps() {
+    let mut compared = 0;
+    for bounds in small() {
+        let full = Bounds { interleaving: Interleaving::Full, ..bounds.clone() };
+        for (rung, _, _) in LADDER {
+            let protocol = Protocol::by_name(rung).expect("a rung");
+            let length = |goal: Goal, bounds: &Bounds| {
+                let system = Arc::new(System::new(protocol.clone(), bounds.clone()));
+                Some(Search::new(system, goal, Limits::default()).run().path?.len())
+            };
+            for goal in Goal::every_row() {
+                let (merged, whole) = (length(goal, &bounds), length(goal, &full));
+                assert!(merged <= whole, "{rung}, {goal:?}, {bounds:?}: {merged:?}, {whole:?}");
+                compared += usize::from(whole.is_some());
+            }
+        }
+    }
+    assert!(compared > 20, "only {compared} paths");
 }
 
 fn every_protocol() -> Vec<Protocol> {

@@ -20,8 +20,8 @@ pub struct Ghost {
     pub committed: Vec<Option<u8>>,
     /// By offset: the first value that any live broker showed below its high watermark (N3).
     pub read: Vec<Option<u8>>,
-    /// Brokers that lost a committed record to a power loss.
-    pub lost: Vec<Node>,
+    /// By offset: the brokers that lost the committed record there to a power loss, one bit each.
+    pub lost: Vec<u8>,
     /// An offset showed two different values to readers.
     pub read_differs: bool,
     /// A leader's high watermark went back within one reign.
@@ -29,10 +29,11 @@ pub struct Ghost {
 }
 
 impl Ghost {
-    /// Whether more was lost to power than the protocol promises to survive: from then on the
-    /// properties about committed records claim nothing.
+    /// Whether more was lost to power than the protocol promises to survive: as many brokers as
+    /// the minimum ISR have lost one and the same committed record since it was committed. From
+    /// then on the properties about committed records claim nothing.
     pub fn outside_claim(&self, min_isr: u8) -> bool {
-        self.lost.len() >= usize::from(min_isr.max(1))
+        self.lost.iter().any(|brokers| brokers.count_ones() >= u32::from(min_isr.max(1)))
     }
 
     /// An acks=all produce succeeded: `value` stands at `offset` for good.
@@ -43,11 +44,12 @@ impl Ghost {
     /// The broker loses the records from `keep` on to a power loss.
     pub fn power_lost<W: World>(&mut self, world: &W, broker: Node, keep: u8) {
         let log = world.log(broker);
-        let lost = (usize::from(keep)..log.len())
-            .any(|o| self.committed.get(o).copied().flatten() == Some(log[o].value));
-        if lost && !self.lost.contains(&broker) {
-            self.lost.push(broker);
-            self.lost.sort_unstable();
+        for (offset, record) in log.iter().enumerate().skip(keep.into()) {
+            if self.committed.get(offset).copied().flatten() == Some(record.value) {
+                let offsets = self.lost.len().max(offset + 1);
+                self.lost.resize(offsets, 0);
+                self.lost[offset] |= 1 << (broker - 1);
+            }
         }
     }
 

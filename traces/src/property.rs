@@ -194,7 +194,9 @@ fn epochs_ordered<W: World>(world: &W) -> Option<Reason> {
     nodes(world).find_map(|broker| {
         let (log, cache) = (world.log(broker), world.epochs(broker));
         let in_order = log.windows(2).all(|w| w[0].epoch <= w[1].epoch)
-            && cache.windows(2).all(|w| w[0].epoch < w[1].epoch && w[0].offset < w[1].offset);
+            && cache.windows(2).all(|w| w[0].epoch < w[1].epoch && w[0].offset < w[1].offset)
+            // A reign that has written nothing yet begins at the log end.
+            && cache.last().is_none_or(|last| usize::from(last.offset) <= log.len());
         // The entry that covers an offset is the last one that starts at or before it.
         let agree = log.iter().enumerate().all(|(offset, record)| {
             let entry = cache.iter().rev().find(|e| usize::from(e.offset) <= offset);

@@ -92,11 +92,17 @@ fn each_property_notices_its_own_fault_and_nothing_else() {
     assert_eq!(broken(|w| w.hw[1] = 3), ["hw-in-log"]);
     assert_eq!(broken(|w| w.epochs[0][1].offset = 0), ["epochs-ordered"]);
     assert_eq!(broken(|w| w.epochs[1].truncate(1)), ["epochs-ordered"]);
+    let begun_at = |offset| broken(|w| w.epochs[1].push((2, offset).into()));
+    assert_eq!(begun_at(2), [""; 0], "a reign that has written nothing");
+    assert_eq!(begun_at(3), ["epochs-ordered"], "a start beyond the log end");
 }
 
 #[test]
 fn a_leader_of_an_older_epoch_or_a_dead_one_is_not_the_current_leader() {
-    let lost = |w: &mut Small| w.logs[0].clear();
+    let lost = |w: &mut Small| {
+        w.logs[0].clear();
+        w.epochs[0].clear();
+    };
     assert_eq!(
         broken(|w| {
             lost(w);
@@ -118,7 +124,7 @@ fn a_leader_of_an_older_epoch_or_a_dead_one_is_not_the_current_leader() {
 #[test]
 fn outside_the_claim_only_the_unconditional_properties_speak() {
     let outside = broken(|w| {
-        w.ghost.lost = vec![1, 2];
+        w.ghost.lost = vec![0b11];
         w.logs[1][0].value = 9;
         w.hw[1] = 3;
         w.logs[0].pop();
@@ -160,6 +166,20 @@ fn only_the_loss_of_a_committed_record_counts_against_the_claim() {
     assert!(ghost.lost.is_empty());
     ghost.power_lost(&world, 1, 0);
     ghost.power_lost(&world, 1, 0);
-    assert_eq!(ghost.lost, [1]);
+    assert_eq!(ghost.lost, [0b1]);
     assert!(ghost.outside_claim(1) && !ghost.outside_claim(2));
+}
+
+#[test]
+fn two_brokers_that_lost_different_records_lost_none_twice() {
+    let world = good();
+    let mut ghost = Ghost { committed: vec![Some(1), Some(2)], ..Ghost::default() };
+    ghost.power_lost(&world, 2, 1);
+    assert!(!ghost.outside_claim(2));
+    ghost.committed[1] = None;
+    ghost.power_lost(&world, 1, 0);
+    assert_eq!(ghost.lost, [0b1, 0b10]);
+    assert!(!ghost.outside_claim(2));
+    ghost.power_lost(&world, 2, 0);
+    assert!(ghost.outside_claim(2));
 }

@@ -14,20 +14,26 @@ use super::observe;
 use super::{Broker, Cluster, Process, Seen, Storage, config, life_after};
 
 impl<D: Storage> Cluster<D> {
-    /// The process dies, or the machine loses power and keeps so many records of the log.
+    /// The process dies, or the machine loses power and keeps so many records of the log. Power may
+    /// also go where the process is dead already.
     pub(super) fn die(&mut self, id: Id, keep: Option<u8>) -> Result<(), Fault> {
-        let node = self.node(id)?;
-        let life = node.replica().config().broker_epoch;
-        let leo = node.replica().leo();
         let kept = keep.map(|keep| Offset(keep.into()));
-        if kept.is_some_and(|kept| kept > leo) {
-            return Err(Fault::not_enabled(format!("b{id} has only {leo} records")));
-        }
-        let kept = kept.map(|kept| node.log().bytes_below(kept)).transpose()?;
-        let Some(Process::Up(node)) = self.broker(id).process.take() else {
-            return Err(Fault::Internal(format!("b{id} is gone")));
+        let (mut disk, life, kept) = match self.broker(id).process.take() {
+            Some(Process::Up(node)) => {
+                let life = node.replica().config().broker_epoch;
+                let bytes = bytes_kept(&node, id, kept)?;
+                (node.into_disk(), life, bytes)
+            }
+            Some(Process::Down(disk, view)) if view.life == Life::Crashed && kept.is_some() => {
+                let life = BrokerEpoch(view.broker_epoch.into());
+                let bytes = disk.with_copy(|copy| {
+                    let (node, _) = Node::open(copy, config(id, life))?;
+                    bytes_kept(&node, id, kept)
+                })?;
+                (disk, life, bytes)
+            }
+            _ => return Err(Fault::not_enabled(format!("b{id} is down"))),
         };
-        let mut disk = node.into_disk();
         if let Some(kept) = kept {
             disk.lose_power(&kept)?;
         }
@@ -139,6 +145,19 @@ impl<D: Storage> Cluster<D> {
         let brokers = self.controller.controller().brokers();
         brokers.get(&BrokerId(id.into())).map(|b| b.state)
     }
+}
+
+/// The bytes of each file that hold the records kept.
+fn bytes_kept<D: Storage>(
+    node: &Node<D>,
+    id: Id,
+    kept: Option<Offset>,
+) -> Result<Option<Vec<(String, u64)>>, Fault> {
+    let leo = node.replica().leo();
+    if kept.is_some_and(|kept| kept > leo) {
+        return Err(Fault::not_enabled(format!("b{id} has only {leo} records")));
+    }
+    Ok(kept.map(|kept| node.log().bytes_below(kept)).transpose()?)
 }
 
 /// What a dead broker shows: what a recovery over a copy of its disk finds, and no high watermark.

@@ -9,38 +9,82 @@ use serde_json::Value;
 
 use crate::support::{Named, conforming};
 
-/// Every value that differs from `value` in one number, which is one greater or, at its end,
-/// smaller.
-fn one_number_off<T: Serialize + DeserializeOwned>(value: &T) -> Vec<T> {
+/// Words that stand for one of several things in a trace.
+const WORDS: [&str; 11] = [
+    "up",
+    "crashed",
+    "power-lost",
+    "none",
+    "leader",
+    "follower",
+    "active",
+    "fenced",
+    "open",
+    "broken",
+    "all",
+];
+
+/// Every value of the type that differs from `value` in one place: a number that is one greater
+/// (at its end, smaller) or gone, a word that is another, nothing where 0 could be, a list with one
+/// item too few or one twice.
+fn one_place_off<T: Serialize + DeserializeOwned + PartialEq>(value: &T) -> Vec<T> {
     let whole = serde_json::to_value(value).expect("plain data");
     let mut changed = Vec::new();
-    for index in 0..numbers(&mut whole.clone(), None) {
-        let mut copy = whole.clone();
-        numbers(&mut copy, Some(index));
-        changed.push(serde_json::from_value(copy).expect("still of its type"));
+    for place in 0..places(&mut whole.clone(), &mut |_, _| {}) {
+        let mut others = Vec::new();
+        places(&mut whole.clone(), &mut |at, found| {
+            if at == place {
+                others = other_than(found);
+            }
+        });
+        for other in others {
+            let mut copy = whole.clone();
+            places(&mut copy, &mut |at, found| {
+                if at == place {
+                    *found = other.clone();
+                }
+            });
+            // Another shape is no value of the type, and the parser refuses it.
+            let copy = serde_json::from_value(copy).ok();
+            changed.extend(copy.filter(|copy| copy != value));
+        }
     }
     changed
 }
 
-/// Counts the numbers in a value and changes the one with this index.
-fn numbers(value: &mut Value, change: Option<usize>) -> usize {
-    fn walk(value: &mut Value, seen: &mut usize, change: Option<usize>) {
+/// Shows every place of a value, parents before children, and counts them.
+fn places(value: &mut Value, show: &mut impl FnMut(usize, &mut Value)) -> usize {
+    fn walk(value: &mut Value, seen: &mut usize, show: &mut impl FnMut(usize, &mut Value)) {
+        show(*seen, value);
+        *seen += 1;
         match value {
-            Value::Number(number) => {
-                if change == Some(*seen) {
-                    let old = number.as_i64().expect("a small number");
-                    *value = Value::from(if old == 255 { 254 } else { old + 1 });
-                }
-                *seen += 1;
-            }
-            Value::Array(items) => items.iter_mut().for_each(|v| walk(v, seen, change)),
-            Value::Object(fields) => fields.values_mut().for_each(|v| walk(v, seen, change)),
-            Value::Null | Value::Bool(_) | Value::String(_) => {}
+            Value::Array(items) => items.iter_mut().for_each(|v| walk(v, seen, show)),
+            Value::Object(fields) => fields.values_mut().for_each(|v| walk(v, seen, show)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
     let mut seen = 0;
-    walk(value, &mut seen, change);
+    walk(value, &mut seen, show);
     seen
+}
+
+/// What could stand in this place instead.
+fn other_than(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Number(number) => {
+            let old = number.as_i64().expect("a small number");
+            vec![Value::from(if old == 255 { 254 } else { old + 1 }), Value::Null]
+        }
+        Value::String(_) => WORDS.map(Value::from).to_vec(),
+        Value::Null => vec![Value::from(0)],
+        Value::Bool(old) => vec![Value::from(!old)],
+        Value::Array(items) => {
+            let Some((last, others)) = items.split_last() else { return Vec::new() };
+            let twice = items.iter().chain([last]).cloned().collect();
+            vec![Value::Array(others.to_vec()), Value::Array(twice)]
+        }
+        Value::Object(_) => Vec::new(),
+    }
 }
 
 fn refused(trace: &Trace) -> Box<Failure> {
@@ -75,11 +119,11 @@ fn over_all_traces(change: impl Fn(&Step) -> Vec<Step>) {
 }
 
 #[test]
-fn any_other_number_in_a_broker_is_refused() {
+fn anything_else_in_a_broker_is_refused() {
     over_all_traces(|step| {
         let views = step.brokers.iter();
         let changed = views
-            .flat_map(|(&id, view)| one_number_off(view).into_iter().map(move |view| (id, view)));
+            .flat_map(|(&id, view)| one_place_off(view).into_iter().map(move |view| (id, view)));
         let with = |(id, view)| {
             let mut step = step.clone();
             step.brokers.insert(id, view);
@@ -90,40 +134,40 @@ fn any_other_number_in_a_broker_is_refused() {
 }
 
 #[test]
-fn any_other_number_in_the_controller_is_refused() {
+fn anything_else_in_the_controller_is_refused() {
     over_all_traces(|step| {
-        let views = step.controller.iter().flat_map(one_number_off);
+        let views = step.controller.iter().flat_map(one_place_off);
         let with = |view| Step { controller: Some(view), ..step.clone() };
         views.map(with).collect()
     });
 }
 
 #[test]
-fn any_other_number_in_a_message_is_refused() {
+fn anything_else_in_a_message_is_refused() {
     over_all_traces(|step| {
         let with = |sent| Step { sent, ..step.clone() };
-        one_number_off(&step.sent).into_iter().map(with).collect()
+        one_place_off(&step.sent).into_iter().map(with).collect()
     });
 }
 
 #[test]
-fn any_other_number_in_an_answer_is_refused() {
+fn anything_else_in_an_answer_is_refused() {
     over_all_traces(|step| {
         let with = |answers| Step { answers, ..step.clone() };
-        one_number_off(&step.answers).into_iter().map(with).collect()
+        one_place_off(&step.answers).into_iter().map(with).collect()
     });
 }
 
 #[test]
-fn any_other_number_in_a_promise_is_refused() {
+fn anything_else_in_a_promise_is_refused() {
     over_all_traces(|step| {
         let with = |committed| Step { committed, ..step.clone() };
-        one_number_off(&step.committed).into_iter().map(with).collect()
+        one_place_off(&step.committed).into_iter().map(with).collect()
     });
 }
 
 #[test]
-fn any_other_number_in_a_discarded_message_is_refused() {
+fn anything_else_in_a_discarded_message_is_refused() {
     over_all_traces(|step| {
         // The ends may name brokers that do not exist, which is refused before any step.
         let with = |message| {
@@ -132,7 +176,7 @@ fn any_other_number_in_a_discarded_message_is_refused() {
             step
         };
         let first = step.discarded.first();
-        let messages = first.map_or(Vec::new(), |d| one_number_off(&d.envelope.message));
+        let messages = first.map_or(Vec::new(), |d| one_place_off(&d.envelope.message));
         messages.into_iter().map(with).collect()
     });
 }
@@ -164,9 +208,9 @@ fn a_broker_message_answer_or_promise_too_few_or_too_many_is_refused() {
 }
 
 #[test]
-fn a_start_with_another_number_is_refused_before_any_step() {
+fn a_start_with_anything_else_is_refused_before_any_step() {
     for Named { name, trace } in conforming() {
-        for start in one_number_off(&trace.start) {
+        for start in one_place_off(&trace.start) {
             let changed = Trace { start, ..trace.clone() };
             let failure = refused(&changed);
             assert_eq!((failure.step, failure.line), (0, 2), "{name}");

@@ -108,11 +108,11 @@ fn suite_text(reports: &[Report], code: u8) -> String {
         Some((r, path))
     });
     if let Some((report, path)) = loss {
-        let (who, steps) = (text::protocol(report), path.len());
+        let (who, steps, scenario) = (text::protocol(report), path.len(), &report.scenario);
         let path = text::path(path);
         let _ = writeln!(
             text,
-            "\nThe shortest interleaving in which {who} loses a committed record \
+            "\nThe shortest interleaving of {scenario} in which {who} loses a committed record \
              ({steps} steps):\n\n{path}"
         );
     }

@@ -67,3 +67,51 @@ pub fn of_suite(reports: &[Report]) -> u8 {
         OK
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use klog_model::protocol::Protocol;
+    use klog_model::report::{Expectation, Job, run};
+    use klog_model::scenario;
+    use klog_model::search::Limits;
+    use klog_trace::property::Witness;
+
+    use super::*;
+
+    /// A small scenario in which error 19 cannot happen, run with these expectations.
+    fn report(witnesses: &[Witness], limits: &Limits) -> Report {
+        let scenario = scenario::by_name("fast-failover").expect("a scenario");
+        let expected = Expectation { violated: Vec::new(), witnesses: witnesses.to_vec() };
+        let job = Job {
+            scenario: scenario.name.to_owned(),
+            protocol: Protocol::klog(),
+            bounds: scenario.bounds,
+            only: None,
+            expected: Some(expected),
+        };
+        run(&job, limits)
+    }
+
+    #[test]
+    fn an_expected_witness_that_is_not_seen_fails_the_run_and_the_suite() {
+        let seen = report(&[Witness::Truncation], &Limits::default());
+        assert_eq!((of_run(&seen), of_suite(&[seen])), (OK, OK));
+        let missing = report(&[Witness::Truncation, Witness::Error19], &Limits::default());
+        assert_eq!((of_run(&missing), of_suite(&[missing])), (NO_WITNESS, UNEXPECTED));
+    }
+
+    #[test]
+    fn a_witness_that_was_not_seen_before_the_end_is_not_missing() {
+        let limits = Limits { states: Some(10), ..Limits::default() };
+        let cut = report(&[Witness::Error19], &limits);
+        assert_eq!((of_run(&cut), of_suite(&[cut])), (INCOMPLETE, INCOMPLETE));
+    }
+
+    #[test]
+    fn an_interruption_wins() {
+        let limits = Limits::default();
+        limits.interrupted.store(true, std::sync::atomic::Ordering::Relaxed);
+        let ended = report(&[Witness::Error19], &limits);
+        assert_eq!((of_run(&ended), of_suite(&[ended])), (INTERRUPTED, INTERRUPTED));
+    }
+}

@@ -26,3 +26,4 @@ pub mod search;
 pub mod svg;
 pub mod system;
 pub mod text;
+pub mod twin;

@@ -1,0 +1,134 @@
+//! The modules: which action each of them has in place of which.
+
+use super::{State, Twin, follow, leader};
+
+/// An action: every successor by it, once for each way.
+pub type Action = fn(&Twin, &State, &mut dyn FnMut(State));
+
+/// A module of the ladder.
+#[derive(Debug)]
+pub struct Module {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The name of the published module.
+    pub published: &'static str,
+    /// What it adds to the actions that all modules have.
+    pub actions: &'static [Action],
+    /// Guards that can be taken out.
+    pub guards: &'static [Guard],
+}
+
+/// A guard that can be taken out of a module to see what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Guard {
+    /// A follower asks for its truncation offset in the leader's epoch.
+    FenceTruncate,
+    /// A follower fetches in the leader's epoch.
+    FenceFetch,
+    /// Members of the ISR are in the leader's epoch when the high watermark moves.
+    FenceHw,
+    /// Who joins the ISR is in the leader's epoch.
+    FenceExpand,
+    /// Nobody joins before the high watermark has reached the leader's own epoch.
+    EpochHw,
+    /// Who joins has reached the high watermark.
+    ExpandHw,
+    /// Only the true leader writes the ISR.
+    FenceIsrWrite,
+}
+
+/// Every module, oldest first.
+pub const MODULES: [Module; 5] = [
+    Module {
+        name: "hw",
+        published: "KafkaTruncateToHighWatermark",
+        actions: &[
+            leader::expand_isr,
+            leader::shrink_isr,
+            leader::move_hw,
+            follow::cut_at_hw,
+            leader::fetch_unfenced,
+        ],
+        guards: &[Guard::FenceIsrWrite],
+    },
+    Module {
+        name: "kip101",
+        published: "Kip101",
+        actions: &[
+            leader::expand_isr,
+            leader::shrink_isr,
+            leader::move_hw,
+            follow::cut_by_epoch,
+            leader::fetch_unfenced,
+        ],
+        guards: &[Guard::FenceIsrWrite],
+    },
+    Module {
+        name: "kip279",
+        published: "Kip279",
+        actions: &[
+            leader::expand_isr,
+            leader::shrink_isr,
+            leader::move_hw,
+            follow::cut_where_logs_part,
+            leader::fetch_unfenced,
+        ],
+        guards: &[Guard::FenceIsrWrite],
+    },
+    Module {
+        name: "kip320-first-try",
+        published: "Kip320FirstTry",
+        actions: &[
+            leader::expand_isr_in_epoch,
+            leader::shrink_isr_in_epoch,
+            leader::move_hw_in_epoch,
+            follow::follow,
+            leader::fetch_after_same_epoch,
+            leader::truncate_on_fetch,
+        ],
+        guards: &[Guard::EpochHw, Guard::FenceIsrWrite],
+    },
+    Module {
+        name: "kip320",
+        published: "Kip320",
+        actions: &[
+            leader::expand_isr_fenced,
+            leader::shrink_isr_fenced,
+            leader::move_hw_fenced,
+            follow::cut_fenced,
+            leader::fetch_fenced,
+        ],
+        guards: &[
+            Guard::FenceTruncate,
+            Guard::FenceFetch,
+            Guard::FenceHw,
+            Guard::FenceExpand,
+            Guard::EpochHw,
+            Guard::ExpandHw,
+            Guard::FenceIsrWrite,
+        ],
+    },
+];
+
+impl Module {
+    /// The module with this name.
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        static LADDER: &[Module] = &MODULES;
+        LADDER.iter().find(|module| module.name == name)
+    }
+}
+
+impl Guard {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FenceTruncate => "fence-truncate",
+            Self::FenceFetch => "fence-fetch",
+            Self::FenceHw => "fence-hw",
+            Self::FenceExpand => "fence-expand",
+            Self::EpochHw => "epoch-hw",
+            Self::ExpandHw => "expand-hw",
+            Self::FenceIsrWrite => "fence-isr-write",
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use klog_trace::property::{Property, WITNESSES};
+use klog_trace::property::Property;
 use klog_trace::trace::Bounds;
 use klog_trace::{Action, Trace};
 
@@ -14,10 +14,11 @@ use crate::scripts;
 use crate::search::{Goal, Limits, Search};
 use crate::system::System;
 
-/// A trace to be recorded.
+/// A path to be recorded. A counterexample stands twice: as it was found, and as the same script
+/// under the correct rules.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The file's name without its ending.
+    /// The file's name without its ending; the corrected one's ends with `-corrected`.
     pub name: String,
     /// The scenario.
     pub scenario: &'static str,
@@ -27,8 +28,15 @@ pub struct Wanted {
     pub protocol: Protocol,
     /// The property to violate, or the witness to show.
     pub row: &'static str,
-    /// Whether the script is run as it was found or under the correct rules.
-    pub rules: Under,
+}
+
+/// A trace and where it belongs.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Its path below the folder of traces.
+    pub file: String,
+    /// The trace.
+    pub trace: Trace,
 }
 
 /// Where a path comes from.
@@ -38,15 +46,6 @@ pub enum PathOf {
     Search,
     /// The steps of a public report, one by one, within bounds of their own.
     Script(Bounds, Vec<Action>),
-}
-
-/// Under which rules a script that was found is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Under {
-    /// Those it was found under.
-    Own,
-    /// The correct ones.
-    Correct,
 }
 
 /// Counterexamples found by a search: name, scenario, protocol, property. One for each fault, as
@@ -65,15 +64,16 @@ fn searched() -> Vec<(&'static str, &'static str, Protocol, Property)> {
     searched
 }
 
-/// Every trace that is committed. Each counterexample stands twice: as it was found, and as the
-/// same script under the correct rules.
+/// Everything that is recorded and committed.
 pub fn catalogue() -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for (name, scenario, protocol, property) in searched() {
-        wanted.extend(both(name, scenario, &protocol, property.id(), &PathOf::Search));
+        let (name, row) = (name.to_owned(), property.id());
+        wanted.push(Wanted { name, scenario, path: PathOf::Search, protocol, row });
     }
     for (name, protocol, row, bounds, script) in scripts::scripts() {
-        wanted.extend(both(name, "script", &protocol, row, &PathOf::Script(bounds, script)));
+        let (name, path) = (name.to_owned(), PathOf::Script(bounds, script));
+        wanted.push(Wanted { name, scenario: "script", path, protocol, row });
     }
     for scenario in scenario::scenarios() {
         for witness in scenario.witnesses {
@@ -83,41 +83,15 @@ pub fn catalogue() -> Vec<Wanted> {
                 path: PathOf::Search,
                 protocol: Protocol::klog(),
                 row: witness.id(),
-                rules: Under::Own,
             });
         }
     }
     wanted
 }
 
-/// A counterexample as it was found, and as the same script under the correct rules.
-fn both(
-    name: &str,
-    scenario: &'static str,
-    protocol: &Protocol,
-    row: &'static str,
-    path: &PathOf,
-) -> [Wanted; 2] {
-    let under = |rules, name| Wanted {
-        name,
-        scenario,
-        path: path.clone(),
-        protocol: protocol.clone(),
-        row,
-        rules,
-    };
-    [under(Under::Own, name.to_owned()), under(Under::Correct, format!("{name}-corrected"))]
-}
-
 impl Wanted {
-    /// The folder it belongs to: the correct protocol's behaviours conform.
-    pub fn folder(&self) -> &'static str {
-        let correct = self.protocol.faults.is_empty() || self.rules == Under::Correct;
-        if correct { "conform" } else { "diverge" }
-    }
-
-    /// Finds the path and records it; `None` if there is none.
-    pub fn record(&self) -> Option<Trace> {
+    /// Finds the path, once, and records it; `None` if there is none.
+    pub fn record(&self) -> Option<Vec<Recorded>> {
         let (bounds, path) = match &self.path {
             PathOf::Script(bounds, script) => (bounds.clone(), script.clone()),
             PathOf::Search => {
@@ -127,17 +101,24 @@ impl Wanted {
                 (bounds, search.run_to_the_end().1?)
             }
         };
-        let witness = WITNESSES.iter().any(|w| w.1 == self.row);
-        let verdict = match (self.rules, witness) {
-            (_, true) => "witnessed",
-            (Under::Own, false) => "violated",
-            (Under::Correct, false) => "holds",
-        };
-        let purpose = Purpose { scenario: self.scenario, property: self.row, verdict };
         let system = System::new(self.protocol.clone(), bounds);
-        Some(match self.rules {
-            Under::Own => record(&system, &path, &purpose),
-            Under::Correct => record_corrected(&system, &path, &purpose),
+        let purpose = |verdict| Purpose { scenario: self.scenario, property: self.row, verdict };
+        let in_folder = |folder, ending, trace| Recorded {
+            file: format!("{folder}/{}{ending}.jsonl", self.name),
+            trace,
+        };
+        // The correct protocol's behaviours conform.
+        let own = if self.protocol.faults.is_empty() { "conform" } else { "diverge" };
+        Some(match Property::by_id(self.row) {
+            None => vec![in_folder(own, "", record(&system, &path, &purpose("witnessed")))],
+            Some(_) => vec![
+                in_folder(own, "", record(&system, &path, &purpose("violated"))),
+                in_folder(
+                    "conform",
+                    "-corrected",
+                    record_corrected(&system, &path, &purpose("holds")),
+                ),
+            ],
         })
     }
 }

@@ -35,7 +35,8 @@ impl Goal {
 
     /// The goal of the row with this id.
     pub fn of(id: &str) -> Option<Self> {
-        Self::every_row().find(|g| g.row().is_some_and(|r| r.0 == id))
+        let property = Property::by_id(id).map(Self::Violate);
+        property.or_else(|| Witness::by_id(id).map(Self::Witness))
     }
 
     /// The row's id and kind.

@@ -105,6 +105,19 @@ impl Replica {
         self.log.len() as u8
     }
 
+    /// Follows, or leads by, this request.
+    fn take(&mut self, epoch: u8, said: Said) {
+        self.epoch = Some(epoch);
+        self.leader = said.leader;
+        self.isr = said.isr;
+    }
+
+    /// Cuts the log, and the high watermark with it.
+    fn cut(&mut self, to: u8) {
+        self.log.truncate(to.into());
+        self.hw = self.hw.min(to);
+    }
+
     /// The record at this offset.
     pub fn at(&self, offset: u8) -> Option<Record> {
         self.log.get(usize::from(offset)).copied()
@@ -259,15 +272,11 @@ impl Twin {
 
 /// A replica takes a request that makes it the leader, however old, if it is news to it.
 fn becomes_leader(state: &State, each: &mut dyn FnMut(State)) {
-    for (epoch, said) in (0..).zip(&state.requests) {
+    for (epoch, &said) in (0..).zip(&state.requests) {
         if let Some(id) = said.leader
             && state.replica(id).epoch < Some(epoch)
         {
-            each(state.with(id, |replica| {
-                replica.epoch = Some(epoch);
-                replica.leader = Some(id);
-                replica.isr = said.isr;
-            }));
+            each(state.with(id, |replica| replica.take(epoch, said)));
         }
     }
 }

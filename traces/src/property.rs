@@ -83,6 +83,11 @@ impl Property {
         PROPERTIES[self as usize].1
     }
 
+    /// The property with this id.
+    pub fn by_id(id: &str) -> Option<Self> {
+        PROPERTIES.iter().map(|row| row.0).find(|property| property.id() == id)
+    }
+
     /// The sentence it claims.
     pub fn sentence(self) -> &'static str {
         PROPERTIES[self as usize].2
@@ -273,6 +278,11 @@ impl Witness {
         WITNESSES[self as usize].1
     }
 
+    /// The witness with this id.
+    pub fn by_id(id: &str) -> Option<Self> {
+        WITNESSES.iter().map(|row| row.0).find(|witness| witness.id() == id)
+    }
+
     /// What it shows.
     pub fn sentence(self) -> &'static str {
         WITNESSES[self as usize].2
@@ -309,15 +319,6 @@ fn lag_of_one_round<W: World>(world: &W) -> bool {
         log.skip(usize::from(world.hw(b)))
             .any(|(o, r)| committed.get(o).copied().flatten() == Some(r.value))
     })
-}
-
-/// The kind of the row with this id, or `None` if there is no such row.
-pub fn kind_of(id: &str) -> Option<Kind> {
-    if PROPERTIES.iter().any(|p| p.1 == id) {
-        Some(Kind::Always)
-    } else {
-        WITNESSES.iter().any(|w| w.1 == id).then_some(Kind::Witness)
-    }
 }
 
 #[cfg(test)]

@@ -71,9 +71,11 @@ fn broken(change: impl FnOnce(&mut Small)) -> Vec<&'static str> {
 fn rows_stand_at_their_own_index() {
     assert!(PROPERTIES.iter().enumerate().all(|(i, p)| p.0 as usize == i && p.0.id() == p.1));
     assert!(WITNESSES.iter().enumerate().all(|(i, w)| w.0 as usize == i && w.0.id() == w.1));
-    assert_eq!(kind_of("logs-match"), Some(Kind::Always));
-    assert_eq!(kind_of("error-19"), Some(Kind::Witness));
-    assert_eq!(kind_of("nonsense"), None);
+    assert_eq!(Property::by_id("logs-match"), Some(Property::LogsMatch));
+    assert_eq!(Witness::by_id("error-19"), Some(Witness::Error19));
+    assert_eq!(Property::by_id("error-19"), None);
+    assert_eq!(Witness::by_id("logs-match"), None);
+    assert_eq!((Property::by_id("nonsense"), Witness::by_id("nonsense")), (None, None));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::action::{Action, Node};
 use crate::ghost::Ghost;
-use crate::property::{PROPERTIES, Seen, WITNESSES};
+use crate::property::{Property, Seen, Witness};
 use crate::trace::{Committed, RECORD_ANEW, Trace, TraceError};
 use crate::view::{BrokerView, ControllerView, EpochStart, Life, Record, World};
 
@@ -108,9 +108,7 @@ pub fn check_header(trace: &Trace) -> Result<(), TraceError> {
         ));
     }
     let id = header.property.as_str();
-    let property = PROPERTIES.iter().map(|row| row.0).find(|p| p.id() == id);
-    let witness = WITNESSES.iter().map(|row| row.0).find(|w| w.id() == id);
-    let verdict = match (property, witness) {
+    let verdict = match (Property::by_id(id), Witness::by_id(id)) {
         (Some(property), _) if violated(trace, property) => "violated",
         (Some(_), _) => "holds",
         (None, Some(witness)) if witnessed(trace, witness) => "witnessed",
@@ -123,11 +121,11 @@ pub fn check_header(trace: &Trace) -> Result<(), TraceError> {
     fail(format!("the header says `{id}` {}, and by the steps it is {verdict}", header.verdict))
 }
 
-fn violated(trace: &Trace, property: crate::property::Property) -> bool {
+fn violated(trace: &Trace, property: Property) -> bool {
     any_step(trace, |seen| property.judge(seen.after).is_some())
 }
 
-fn witnessed(trace: &Trace, witness: crate::property::Witness) -> bool {
+fn witnessed(trace: &Trace, witness: Witness) -> bool {
     any_step(trace, |seen| witness.seen(seen))
 }
 

@@ -2,49 +2,40 @@
 
 use super::{Guard, Id, Said, State, Twin};
 
-/// Each request that is news to a replica and names another leader: epoch, what it says, leader,
-/// replica.
-fn news(state: &State) -> impl Iterator<Item = (u8, &Said, Id, Id)> {
-    let of = move |(epoch, said): (u8, &'_ Said)| {
-        let leader = said.leader?;
-        Some((epoch, leader))
-    };
-    (0..)
-        .zip(&state.requests)
-        .filter_map(move |(epoch, said)| {
-            of((epoch, said)).map(|(epoch, leader)| (epoch, said, leader))
-        })
-        .flat_map(move |(epoch, said, leader)| {
-            let others = state.ids().filter(move |id| *id != leader);
-            let behind = others.filter(move |id| state.replica(*id).epoch < Some(epoch));
-            behind.map(move |id| (epoch, said, leader, id))
-        })
+/// A request that is news to a replica and names another leader.
+struct News {
+    epoch: u8,
+    said: Said,
+    leader: Id,
+    id: Id,
 }
 
-/// The replica follows, and cuts its log and its high watermark at `to`. It cannot if its log ends
-/// before.
-fn follow_and_cut(
-    state: &State,
-    (epoch, said, leader, id): (u8, &Said, Id, Id),
-    to: u8,
-    each: &mut dyn FnMut(State),
-) {
-    if to > state.replica(id).end() {
-        return;
+/// Every news there is.
+fn news(state: &State) -> Vec<News> {
+    let mut all = Vec::new();
+    for (epoch, &said) in (0..).zip(&state.requests) {
+        let Some(leader) = said.leader else { continue };
+        let others = state.ids().filter(|id| *id != leader);
+        let behind = others.filter(|id| state.replica(*id).epoch < Some(epoch));
+        all.extend(behind.map(|id| News { epoch, said, leader, id }));
     }
-    each(state.with(id, |replica| {
-        replica.log.truncate(to.into());
-        replica.hw = replica.hw.min(to);
-        replica.epoch = Some(epoch);
-        replica.leader = Some(leader);
-        replica.isr = said.isr;
-    }));
+    all
+}
+
+/// The replica follows, and cuts its log at `to`. It cannot if its log ends before.
+fn follow_and_cut(state: &State, news: &News, to: u8, each: &mut dyn FnMut(State)) {
+    if to <= state.replica(news.id).end() {
+        each(state.with(news.id, |replica| {
+            replica.cut(to);
+            replica.take(news.epoch, news.said);
+        }));
+    }
 }
 
 /// KafkaTruncateToHighWatermark: at its own high watermark.
 pub fn cut_at_hw(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     for news in news(state) {
-        follow_and_cut(state, news, state.replica(news.3).hw, each);
+        follow_and_cut(state, &news, state.replica(news.id).hw, each);
     }
 }
 
@@ -52,7 +43,7 @@ pub fn cut_at_hw(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
 /// follower's epoch. As published, a follower that is behind in the leader's epoch cannot follow.
 pub fn cut_by_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     for news in news(state) {
-        let (replica, leader) = (state.replica(news.3), state.replica(news.2));
+        let (replica, leader) = (state.replica(news.id), state.replica(news.leader));
         let to = match (replica.log.last(), leader.log.last()) {
             (None, _) => 0,
             (Some(_), None) => replica.hw,
@@ -62,7 +53,7 @@ pub fn cut_by_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
                 larger.map_or(replica.hw, |offset| offset as u8)
             }
         };
-        follow_and_cut(state, news, to, each);
+        follow_and_cut(state, &news, to, each);
     }
 }
 
@@ -76,19 +67,20 @@ pub fn common_end(state: &State, one: Id, other: Id) -> u8 {
 /// an empty log has two ways to follow.
 pub fn cut_where_logs_part(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     for news in news(state) {
-        if state.replica(news.3).log.is_empty() {
-            follow_and_cut(state, news, 0, each);
+        if state.replica(news.id).log.is_empty() {
+            follow_and_cut(state, &news, 0, each);
         }
-        follow_and_cut(state, news, common_end(state, news.2, news.3), each);
+        follow_and_cut(state, &news, common_end(state, news.leader, news.id), each);
     }
 }
 
 /// Kip320: as Kip279, but only from a leader that is in the very epoch of the request.
 pub fn cut_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     for news in news(state) {
-        let fenced = state.presumes(news.2) && state.replica(news.2).epoch == Some(news.0);
+        let fenced =
+            state.presumes(news.leader) && state.replica(news.leader).epoch == Some(news.epoch);
         if fenced || !twin.guards(Guard::FenceTruncate) {
-            follow_and_cut(state, news, common_end(state, news.2, news.3), each);
+            follow_and_cut(state, &news, common_end(state, news.leader, news.id), each);
         }
     }
 }
@@ -96,6 +88,6 @@ pub fn cut_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
 /// Kip320FirstTry: nothing is cut yet.
 pub fn follow(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     for news in news(state) {
-        follow_and_cut(state, news, state.replica(news.3).end(), each);
+        follow_and_cut(state, &news, state.replica(news.id).end(), each);
     }
 }

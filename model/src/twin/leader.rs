@@ -11,11 +11,23 @@ fn follows(state: &State, leader: Id, follower: Id) -> bool {
     state.replica(follower).leader == Some(leader)
 }
 
-/// Kip320: both are in the same epoch.
-fn follows_epoch(state: &State, leader: Id, follower: Id) -> bool {
-    state.presumes(leader)
-        && follows(state, leader, follower)
-        && state.replica(leader).epoch == state.replica(follower).epoch
+/// Each believes that the one leads the other.
+fn agree(state: &State, leader: Id, follower: Id) -> bool {
+    state.presumes(leader) && follows(state, leader, follower)
+}
+
+/// Kip320: they do, and are in the same epoch.
+fn agree_on_epoch(state: &State, leader: Id, follower: Id) -> bool {
+    agree(state, leader, follower) && state.replica(leader).epoch == state.replica(follower).epoch
+}
+
+/// Kip320: the "following leader epoch" conjunct of an action, which may be taken out of it.
+fn fenced(twin: &Twin, guard: Guard, state: &State, leader: Id, follower: Id) -> bool {
+    if twin.guards(guard) {
+        agree_on_epoch(state, leader, follower)
+    } else {
+        agree(state, leader, follower)
+    }
 }
 
 /// Up to KIP-279: both logs reach to `end`.
@@ -27,51 +39,37 @@ fn caught_up(state: &State, leader: Id, follower: Id, end: u8) -> bool {
 /// Kip320FirstTry: they do, and hold records of the same epoch right below it.
 fn caught_up_in_epoch(state: &State, leader: Id, follower: Id, end: u8) -> bool {
     let below = |id| end.checked_sub(1).map(|offset| state.replica(id).at(offset).map(|r| r.epoch));
-    state.presumes(leader)
-        && follows(state, leader, follower)
+    agree(state, leader, follower)
         && (end == 0 || below(leader) == below(follower) && below(leader) != Some(None))
 }
 
-/// The next record of the leader's log, if the follower's log ends before it.
-fn fetch(twin: &Twin, state: &State, (leader, follower): (Id, Id), each: &mut dyn FnMut(State)) {
-    let end = state.replica(follower).end();
-    let Some(record) = state.replica(leader).at(end) else { return };
-    if end >= twin.constants.log_size {
-        return;
+/// Every pair that may fetch does: the next record of the leader's log, if there is one.
+fn fetch(state: &State, may: impl Fn(Id, Id) -> bool, each: &mut dyn FnMut(State)) {
+    for (leader, follower) in pairs(state).filter(|(leader, follower)| may(*leader, *follower)) {
+        let end = state.replica(follower).end();
+        let Some(record) = state.replica(leader).at(end) else { continue };
+        let leader_hw = state.replica(leader).hw;
+        each(state.with(follower, |replica| {
+            replica.log.push(record);
+            replica.hw = leader_hw.min(end + 1);
+        }));
     }
-    let leader_hw = state.replica(leader).hw;
-    each(state.with(follower, |replica| {
-        replica.log.push(record);
-        replica.hw = leader_hw.min(end + 1);
-    }));
 }
 
 /// Up to KIP-279: from whoever believes that it leads.
-pub fn fetch_unfenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
-    for (leader, follower) in pairs(state) {
-        if state.presumes(leader) && follows(state, leader, follower) {
-            fetch(twin, state, (leader, follower), each);
-        }
-    }
+pub fn fetch_unfenced(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+    fetch(state, |leader, follower| agree(state, leader, follower), each);
 }
 
 /// Kip320FirstTry: only behind a record of the same epoch.
-pub fn fetch_after_same_epoch(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
-    for (leader, follower) in pairs(state) {
-        if caught_up_in_epoch(state, leader, follower, state.replica(follower).end()) {
-            fetch(twin, state, (leader, follower), each);
-        }
-    }
+pub fn fetch_after_same_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+    let end = |id| state.replica(id).end();
+    fetch(state, |one, other| caught_up_in_epoch(state, one, other, end(other)), each);
 }
 
 /// Kip320: only in the leader's epoch.
 pub fn fetch_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
-    for (leader, follower) in pairs(state) {
-        let unfenced = state.presumes(leader) && follows(state, leader, follower);
-        if follows_epoch(state, leader, follower) || unfenced && !twin.guards(Guard::FenceFetch) {
-            fetch(twin, state, (leader, follower), each);
-        }
-    }
+    fetch(state, |one, other| fenced(twin, Guard::FenceFetch, state, one, other), each);
 }
 
 /// Kip320FirstTry: a follower finds that its log has parted, and cuts it.
@@ -83,12 +81,9 @@ pub fn truncate_on_fetch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
                 |offset| own.at(offset).map(|r| r.epoch) == leaders.at(offset).map(|r| r.epoch);
             own.end() > leaders.end() || own.end() > 0 && !same(own.end() - 1)
         };
-        if state.presumes(leader) && follows(state, leader, follower) && parted() {
+        if agree(state, leader, follower) && parted() {
             let to = common_end(state, leader, follower);
-            each(state.with(follower, |replica| {
-                replica.log.truncate(to.into());
-                replica.hw = replica.hw.min(to);
-            }));
+            each(state.with(follower, |replica| replica.cut(to)));
         }
     }
 }
@@ -127,14 +122,12 @@ pub fn move_hw_in_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
 
 /// Kip320: its ISR is in its epoch and has the record.
 pub fn move_hw_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
-    let fenced = |leader: Id, id: Id| {
-        follows_epoch(state, leader, id)
-            || !twin.guards(Guard::FenceHw) && state.presumes(leader) && follows(state, leader, id)
-    };
     let may = |leader: Id, hw| {
         let replica = state.replica(leader);
-        let has = |id: Id| state.replica(id).end() > hw;
-        replica.end() > hw && replica.isr.members().all(|id| fenced(leader, id) && has(id))
+        let counts = |id: Id| {
+            fenced(twin, Guard::FenceHw, state, leader, id) && state.replica(id).end() > hw
+        };
+        replica.end() > hw && replica.isr.members().all(counts)
     };
     moves_hw(state, may, each);
 }
@@ -217,7 +210,7 @@ pub fn expand_isr_in_epoch(twin: &Twin, state: &State, each: &mut dyn FnMut(Stat
 pub fn shrink_isr_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     let reasons = |leader, id, end| {
         let (elsewhere, behind) =
-            (!follows_epoch(state, leader, id), state.replica(id).end() < end);
+            (!agree_on_epoch(state, leader, id), state.replica(id).end() < end);
         usize::from(elsewhere) + usize::from(behind)
     };
     shrink(twin, state, reasons, each);
@@ -226,10 +219,7 @@ pub fn shrink_isr_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)
 /// Kip320.
 pub fn expand_isr_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     let may = |leader: Id, id: Id, hw: u8| {
-        let unfenced = state.presumes(leader) && follows(state, leader, id);
-        let fenced =
-            follows_epoch(state, leader, id) || unfenced && !twin.guards(Guard::FenceExpand);
-        fenced
+        fenced(twin, Guard::FenceExpand, state, leader, id)
             && (state.replica(id).end() >= hw || !twin.guards(Guard::ExpandHw))
             && (hw_in_own_epoch(state, leader) || !twin.guards(Guard::EpochHw))
     };

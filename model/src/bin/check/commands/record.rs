@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
-use klog_model::catalogue::{Wanted, catalogue};
+use klog_model::catalogue::{Recorded, Wanted, catalogue};
 use klog_model::record::{Purpose, record};
 use klog_model::report::{Job, Report};
 use klog_model::system::System;
@@ -22,23 +22,25 @@ pub fn catalogued(command: &Record) -> Done {
     let mut differing = 0;
     let mut text = String::new();
     let mut known = Vec::new();
-    for wanted in catalogue() {
-        let trace = wanted.record().ok_or_else(|| no_path(&wanted))?;
-        let file = command.to.join(wanted.folder()).join(format!("{}.jsonl", wanted.name));
-        let new = trace.to_text();
-        let state = match fs::read(&file) {
-            Ok(old) if old == new.as_bytes() => "unchanged",
-            Ok(_) => "changed",
-            Err(_) => "new",
-        };
-        if state != "unchanged" {
-            differing += 1;
-            if !command.check {
-                write(&file, &new, "--to")?;
+    let of = |wanted: &Wanted| wanted.record().ok_or_else(|| no_path(wanted));
+    for recorded in catalogue().iter().map(of) {
+        for Recorded { file, trace } in recorded? {
+            let file = command.to.join(file);
+            let new = trace.to_text();
+            let state = match fs::read(&file) {
+                Ok(old) if old == new.as_bytes() => "unchanged",
+                Ok(_) => "changed",
+                Err(_) => "new",
+            };
+            if state != "unchanged" {
+                differing += 1;
+                if !command.check {
+                    write(&file, &new, "--to")?;
+                }
             }
+            let _ = writeln!(text, "{state:<10} {} ({})", file.display(), summary(&trace));
+            known.push(file.display().to_string());
         }
-        let _ = writeln!(text, "{state:<10} {} ({})", file.display(), summary(&trace));
-        known.push(file.display().to_string());
     }
     // It may be somebody's own: it is named and left alone.
     for file in trace_files(&command.to).unwrap_or_default() {

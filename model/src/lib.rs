@@ -11,6 +11,8 @@ pub mod catalogue;
 pub mod client;
 pub mod controller;
 mod enabled;
+#[cfg(test)]
+mod exact;
 pub mod fault;
 pub mod network;
 pub mod node;

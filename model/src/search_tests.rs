@@ -1,15 +1,16 @@
 //! The searches judged by other searches: a naive one, one without merged steps, and the table
 //! of expectations.
 
-use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use klog_trace::property::{PROPERTIES, Property};
 use klog_trace::trace::{Bounds, Interleaving};
 
 use super::{Counters, Found, Goal, Limits, Search};
+use crate::exact;
 use crate::fault::Fault;
 use crate::protocol::{LADDER, Protocol};
+use crate::row::Row;
 use crate::scenario;
 use crate::system::System;
 
@@ -34,33 +35,25 @@ fn small() -> Vec<Bounds> {
     ]
 }
 
-/// States kept whole and compared whole: no fingerprint, no stateright.
+/// Unique, generated, depth, and the violated properties as bits, without stateright.
 fn naive(system: &System) -> (u64, u64, u64, u64) {
-    let text = |row: &crate::row::Row| format!("{row:?}");
-    let start = system.initial();
-    let mut seen = BTreeSet::from([text(&start)]);
-    let mut queue = VecDeque::from([(start, 1)]);
-    let (mut generated, mut deepest, mut violated) = (1, 0, 0);
-    while let Some((row, depth)) = queue.pop_front() {
-        deepest = deepest.max(depth);
+    let mut violated = 0;
+    let successors = |row: &Row, each: &mut dyn FnMut(Row)| {
+        let mut actions = Vec::new();
+        system.enabled(row, &mut actions);
+        let next = actions.into_iter().map(|action| system.step(row, action).row);
+        next.filter(|next| next != row).for_each(each);
+    };
+    let look = |row: &Row, _| {
         for (property, _, _) in &PROPERTIES {
-            if property.judge(&system.view(&row)).is_some() {
+            if property.judge(&system.view(row)).is_some() {
                 violated |= 1 << *property as u64;
             }
         }
-        let mut actions = Vec::new();
-        system.enabled(&row, &mut actions);
-        for action in actions {
-            let next = system.step(&row, action).row;
-            if next != row {
-                generated += 1;
-                if seen.insert(text(&next)) {
-                    queue.push_back((next, depth + 1));
-                }
-            }
-        }
-    }
-    (seen.len() as u64, generated, deepest, violated)
+        true
+    };
+    let counts = exact::search(system.initial(), |row| format!("{row:?}"), successors, look);
+    (counts.unique as u64, counts.generated as u64, counts.depth as u64, violated)
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! TLC's own figures, by an exact search that keeps whole states.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::*;
+use crate::exact::{self, Counts};
 
 /// Replicas, log size, records, largest leader epoch.
 type Of = (u8, u8, u8, u8);
@@ -10,9 +11,7 @@ type Of = (u8, u8, u8, u8);
 type Figure = Option<(usize, usize)>;
 
 struct Found {
-    unique: usize,
-    generated: usize,
-    depth: usize,
+    counts: Counts,
     /// Steps of the shortest violation, by property.
     violated: BTreeMap<Property, usize>,
 }
@@ -23,29 +22,18 @@ fn constants((replicas, log_size, max_records, max_leader_epoch): Of) -> Constan
 
 /// Breadth first over the whole space, or up to the first violation of `goal`.
 fn search(twin: &Twin, goal: Option<Property>) -> Found {
-    let start = State::initial(&twin.constants);
-    let mut seen = std::collections::BTreeSet::from([start.clone()]);
-    let mut queue = VecDeque::from([(start, 1)]);
-    let mut found = Found { unique: 0, generated: 1, depth: 0, violated: BTreeMap::new() };
-    while let Some((state, depth)) = queue.pop_front() {
-        found.depth = depth;
+    let mut violated = BTreeMap::new();
+    let look = |state: &State, depth| {
         for property in Property::ALL {
-            if !found.violated.contains_key(&property) && !property.holds(&state) {
-                found.violated.insert(property, depth - 1);
+            if !violated.contains_key(&property) && !property.holds(state) {
+                violated.insert(property, depth - 1);
             }
         }
-        if goal.is_some_and(|goal| found.violated.contains_key(&goal)) {
-            break;
-        }
-        twin.successors(&state, &mut |next| {
-            found.generated += 1;
-            if seen.insert(next.clone()) {
-                queue.push_back((next, depth + 1));
-            }
-        });
-    }
-    found.unique = seen.len();
-    found
+        goal.is_none_or(|goal| !violated.contains_key(&goal))
+    };
+    let successors = |state: &State, each: &mut dyn FnMut(State)| twin.successors(state, each);
+    let counts = exact::search(State::initial(&twin.constants), State::clone, successors, look);
+    Found { counts, violated }
 }
 
 fn twin(name: &str, of: Of, without: Option<Guard>) -> Twin {
@@ -92,7 +80,12 @@ fn whole_spaces_have_the_states_and_the_depth_that_tlc_finds() {
         for (module, figure) in MODULES.iter().zip(figures) {
             if let Some(figure) = figure {
                 let found = search(&twin(module.name, of, None), None);
-                assert_eq!((found.unique, found.depth), figure, "{} {of:?}", module.name);
+                assert_eq!(
+                    (found.counts.unique, found.counts.depth),
+                    figure,
+                    "{} {of:?}",
+                    module.name
+                );
             }
         }
     }
@@ -106,7 +99,7 @@ fn kip320_generates_as_many_states_as_tlc_prints() {
         ((3, 2, 2, 1), 104_488),
         ((3, 2, 2, 2), 1_967_560),
     ] {
-        assert_eq!(search(&twin("kip320", of, None), None).generated, generated, "{of:?}");
+        assert_eq!(search(&twin("kip320", of, None), None).counts.generated, generated, "{of:?}");
     }
 }
 
@@ -165,28 +158,28 @@ fn without_a_guard_kip320_breaks_after_as_many_steps_as_tlc_finds() {
 #[test]
 fn strong_isr_does_not_see_an_unfenced_fetch() {
     let found = search(&twin("kip320", (3, 2, 2, 2), Some(Guard::FenceFetch)), None);
-    assert_eq!(found.unique, 863_029);
+    assert_eq!(found.counts.unique, 863_029);
     assert!(!found.violated.contains_key(&Property::StrongIsr));
 }
 
 /// Distinct states, depth, and the steps of the shortest violation.
 fn search_async(twin: async_isr::AsyncIsr) -> (usize, usize, Option<usize>) {
-    let start = twin.initial();
-    let mut seen = std::collections::BTreeSet::from([start.clone()]);
-    let mut queue = VecDeque::from([(start, 1)]);
-    let (mut deepest, mut violated) = (0, None);
-    while let Some((state, depth)) = queue.pop_front() {
-        deepest = depth;
-        if violated.is_none() && !twin.is_valid(&state) {
-            violated = Some(depth - 1);
-        }
-        twin.successors(&state, &mut |next| {
-            if twin.admits(&next) && seen.insert(next.clone()) {
-                queue.push_back((next, depth + 1));
+    let mut violated = None;
+    let successors = |state: &async_isr::State, each: &mut dyn FnMut(async_isr::State)| {
+        twin.successors(state, &mut |next| {
+            if twin.admits(&next) {
+                each(next);
             }
         });
-    }
-    (seen.len(), deepest, violated)
+    };
+    let look = |state: &async_isr::State, depth| {
+        if violated.is_none() && !twin.is_valid(state) {
+            violated = Some(depth - 1);
+        }
+        true
+    };
+    let counts = exact::search(twin.initial(), Clone::clone, successors, look);
+    (counts.unique, counts.depth, violated)
 }
 
 #[test]

@@ -14,8 +14,10 @@ const ALLOWED: &[(&str, Kind, &[&str])] = &[
     ("klog", Kind::Dev, &[]),
     ("klog-trace", Kind::Normal, &[]),
     ("klog-trace", Kind::Dev, &[]),
-    ("klog-model", Kind::Normal, &["klog-trace", "stateright"]),
+    ("klog-model", Kind::Normal, &["klog-trace", "levelwise", "stateright"]),
     ("klog-model", Kind::Dev, &[]),
+    ("levelwise", Kind::Normal, &["stateright"]),
+    ("levelwise", Kind::Dev, &[]),
     ("klog-conform", Kind::Normal, &["klog", "klog-trace"]),
     ("klog-conform", Kind::Dev, &["klog-model"]),
 ];

@@ -1,0 +1,1 @@
+//! knows nothing about logs: a checker for stateright models, usable by anyone.

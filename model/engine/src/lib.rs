@@ -1,1 +1,29 @@
 //! knows nothing about logs: a checker for stateright models, usable by anyone.
+//!
+//! A sound and complete breadth-first search. It looks at every state of a level before any of the
+//! next, so the first counterexample is a shortest one; it says when it was cut off, and by what;
+//! and counts, verdicts and paths are the same for any number of threads.
+
+mod chunk;
+pub mod fingerprint;
+mod frontier;
+pub mod intern;
+mod kept;
+mod limits;
+mod memory;
+mod outcome;
+mod plain;
+mod replay;
+mod search;
+mod space;
+pub mod stateright_actors;
+pub mod system;
+mod table;
+
+pub use kept::Kept;
+pub use limits::{Limits, Until};
+pub use outcome::{Bound, Counts, Hit, Outcome, Panic, Verdict};
+pub use plain::{Codec, Plain};
+pub use replay::{Path, Unrepeatable, replay};
+pub use search::{Options, Progress, search, watched};
+pub use space::{Goal, Memo, Sink, Sort, Space};

@@ -1,0 +1,261 @@
+//! What one thread does at a time: it visits a block of states, and what they emit waits here until
+//! the table has told which of it is new.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::frontier::{Block, Links, Part};
+use crate::outcome::{Counts, Hit, Panic};
+use crate::space::{Sink, Space};
+use crate::table::{Full, SHARDS, Shard, shard_of};
+
+/// States in a block of the next level, at most.
+const BLOCK: usize = 1024;
+
+/// How many slots ahead of its use a cache line is asked for.
+const AHEAD: usize = 12;
+
+/// An emitted state's origin and size.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    parent: u32,
+    ordinal: u16,
+    words: u16,
+}
+
+/// Emitted states of one block of parents, in the order of emission.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    fingerprints: Vec<u64>,
+    heads: Vec<Head>,
+    words: Vec<u32>,
+    /// One bit each: whether the table did not know it.
+    fresh: Vec<AtomicU64>,
+    /// What the visits counted.
+    pub counts: Counts,
+    /// First hits of goals.
+    pub hits: Vec<(usize, Hit)>,
+    /// What the model did instead of answering.
+    pub panic: Option<Panic>,
+    /// The states that are new, and where they come from.
+    pub blocks: Vec<Block>,
+    /// The links of `blocks`.
+    pub links: Links,
+    open: u64,
+    tallies: u64,
+    expands: bool,
+    level: u32,
+    parent: u32,
+    ordinal: u16,
+}
+
+/// How states are to be visited.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Their level, the initial states' being 0.
+    pub level: u32,
+    /// Which goals are looked for, one bit each.
+    pub open: u64,
+    /// Which goals are counted, one bit each.
+    pub tallies: u64,
+    /// Whether successors are wanted.
+    pub expands: bool,
+}
+
+impl Chunk {
+    /// Empties it; `zero` are counters of the right lengths.
+    pub fn reset(&mut self, zero: &Counts) {
+        self.fingerprints.clear();
+        self.heads.clear();
+        self.words.clear();
+        self.hits.clear();
+        self.blocks.clear();
+        self.links = Links::default();
+        self.counts.clone_from(zero);
+    }
+
+    /// Visits the states of a block. A panic of the model ends it and is kept.
+    pub fn generate<S: Space>(
+        &mut self,
+        space: &S,
+        worker: &mut S::Worker,
+        part: &Part<'_>,
+        setting: Setting,
+    ) {
+        (self.open, self.tallies) = (setting.open, setting.tallies);
+        (self.expands, self.level) = (setting.expands, setting.level);
+        let visits = catch_unwind(AssertUnwindSafe(|| {
+            for (n, place) in part.range.clone().zip(part.first..) {
+                (self.parent, self.ordinal) = (place, 0);
+                space.visit(worker, part.block.row(n), self);
+            }
+        }));
+        if let Err(what) = visits {
+            self.panic = Some(Panic::new(&*what, self.level, self.parent));
+        }
+        self.mark_nothing_fresh();
+    }
+
+    /// Takes the initial states.
+    pub fn start<S: Space>(&mut self, space: &S, worker: &mut S::Worker) {
+        (self.parent, self.ordinal, self.expands) = (0, 0, true);
+        let start = catch_unwind(AssertUnwindSafe(|| space.initial(worker, self)));
+        if let Err(what) = start {
+            self.panic = Some(Panic::at_start(&*what));
+        }
+        self.mark_nothing_fresh();
+    }
+
+    fn mark_nothing_fresh(&mut self) {
+        let words = self.fingerprints.len().div_ceil(64);
+        self.fresh.resize_with(words.max(self.fresh.len()), AtomicU64::default);
+        for word in &mut self.fresh[..words] {
+            *word.get_mut() = 0;
+        }
+    }
+
+    /// Adds everything to the table, for a thread that has it for itself.
+    pub fn insert_all(&self, shards: &mut [&mut Shard]) -> Result<(), Full> {
+        let all = &self.fingerprints;
+        for &next in all.iter().take(AHEAD) {
+            shards[shard_of(next)].prefetch(next);
+        }
+        for (n, &fingerprint) in all.iter().enumerate() {
+            if let Some(&next) = all.get(n + AHEAD) {
+                shards[shard_of(next)].prefetch(next);
+            }
+            if shards[shard_of(fingerprint)].insert(fingerprint)? {
+                let word = &self.fresh[n / 64];
+                word.store(word.load(Relaxed) | 1 << (n % 64), Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what belongs to these shards, the first of which is number `from`. `mine` is scratch.
+    pub fn insert_some(
+        &self,
+        shards: &mut [impl std::ops::DerefMut<Target = Shard>],
+        from: usize,
+        mine: &mut Vec<u32>,
+    ) -> Result<(), Full> {
+        debug_assert!(from + shards.len() <= SHARDS);
+        mine.clear();
+        let belongs = |fingerprint: u64| shard_of(fingerprint).wrapping_sub(from) < shards.len();
+        let all = self.fingerprints.iter().enumerate();
+        mine.extend(all.filter(|(_, f)| belongs(**f)).map(|(n, _)| n as u32));
+        for (at, &n) in mine.iter().enumerate() {
+            if let Some(&next) = mine.get(at + AHEAD) {
+                let next = self.fingerprints[next as usize];
+                shards[shard_of(next) - from].prefetch(next);
+            }
+            let fingerprint = self.fingerprints[n as usize];
+            if shards[shard_of(fingerprint) - from].insert(fingerprint)? {
+                self.fresh[n as usize / 64].fetch_or(1 << (n % 64), Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what is new, in the order in which it was emitted.
+    pub fn compact(&mut self) {
+        let mut block = Block::default();
+        let mut from = 0;
+        for (n, head) in self.heads.iter().enumerate() {
+            let to = from + usize::from(head.words);
+            if self.fresh[n / 64].load(Relaxed) & 1 << (n % 64) != 0 {
+                block.push(&self.words[from..to]);
+                self.links.push(head.parent, head.ordinal);
+                if block.len() == BLOCK {
+                    self.blocks.push(std::mem::take(&mut block));
+                }
+            }
+            from = to;
+        }
+        self.blocks.push(block);
+    }
+
+    /// How much memory it takes.
+    pub fn bytes(&self) -> u64 {
+        let each = |capacity: usize, size: usize| (capacity * size) as u64;
+        each(self.fingerprints.capacity(), size_of::<u64>())
+            + each(self.heads.capacity(), size_of::<Head>())
+            + each(self.words.capacity(), size_of::<u32>())
+    }
+
+    fn found(&mut self, goal: usize, ordinal: Option<u16>) {
+        if self.open & 1 << goal != 0 {
+            self.open &= !(1 << goal);
+            self.hits.push((goal, Hit { level: self.level, index: self.parent, ordinal }));
+        }
+    }
+
+    #[inline]
+    fn emit(&mut self, fingerprint: u64, row: &[u32]) {
+        let ordinal = self.next_ordinal();
+        self.counts.generated += 1;
+        self.fingerprints.push(fingerprint);
+        self.heads.push(Head { parent: self.parent, ordinal, words: row.len() as u16 });
+        self.words.extend_from_slice(row);
+    }
+
+    #[inline]
+    fn next_ordinal(&mut self) -> u16 {
+        let ordinal = self.ordinal;
+        self.ordinal = ordinal.checked_add(1).expect("a state has fewer than 65,535 actions");
+        ordinal
+    }
+}
+
+impl<A> Sink<A> for Chunk {
+    #[inline]
+    fn open(&self) -> u64 {
+        self.open | self.tallies
+    }
+
+    #[inline]
+    fn expands(&self) -> bool {
+        self.expands
+    }
+
+    fn hit(&mut self, goal: usize) {
+        if self.tallies & 1 << goal != 0 {
+            self.counts.tallies[goal] += 1;
+        } else {
+            self.found(goal, None);
+        }
+    }
+
+    fn start(&mut self, fingerprint: u64, row: &[u32]) {
+        self.emit(fingerprint, row);
+    }
+
+    #[inline]
+    fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], _: impl FnOnce() -> A) {
+        self.counts.kinds[kind] += 1;
+        self.emit(fingerprint, row);
+    }
+
+    #[inline]
+    fn stays(&mut self, kind: usize, _: impl FnOnce() -> A) {
+        self.next_ordinal();
+        self.counts.kinds[kind] += 1;
+    }
+
+    #[inline]
+    fn leaves(&mut self, kind: usize, _: impl FnOnce() -> A) {
+        self.next_ordinal();
+        self.counts.kinds[kind] += 1;
+        self.counts.left_bounds += 1;
+    }
+
+    fn hit_step(&mut self, goal: usize) {
+        let last = self.ordinal.checked_sub(1).expect("an action was told");
+        self.found(goal, Some(last));
+    }
+
+    #[inline]
+    fn refused(&mut self, guard: usize) {
+        self.counts.refused[guard] += 1;
+    }
+}

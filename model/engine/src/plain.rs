@@ -1,0 +1,163 @@
+//! Plain stateright models whose states can be packed.
+
+use stateright::{Expectation, Model};
+
+use crate::fingerprint::of_words;
+use crate::space::{Goal, Sink, Space};
+
+/// How the states of a model are written as words and read back.
+///
+/// `unpack` undoes `pack`, and two states are packed alike if and only if they are equal.
+pub trait Codec: Model {
+    /// Writes a state.
+    fn pack(&self, state: &Self::State, row: &mut Vec<u32>);
+
+    /// Reads a state.
+    fn unpack(&self, row: &[u32]) -> Self::State;
+
+    /// The names of the kinds of action, for coverage.
+    fn kinds(&self) -> Vec<String> {
+        vec!["action".to_owned()]
+    }
+
+    /// Which kind an action is of.
+    fn kind(&self, action: &Self::Action) -> usize {
+        let _ = action;
+        0
+    }
+
+    /// Tells every enabled action with the state it leads to, `None` where it changes nothing.
+    /// A model that can do this without a list of actions is faster if it does.
+    fn steps(
+        &self,
+        state: &Self::State,
+        each: &mut impl FnMut(Self::Action, Option<Self::State>),
+    ) where
+        Self::Action: Clone,
+    {
+        let mut actions = Vec::new();
+        self.actions(state, &mut actions);
+        for action in actions {
+            let next = self.next_state(state, action.clone());
+            each(action, next);
+        }
+    }
+}
+
+/// The space of a model with a codec. Its goals are the model's properties.
+#[derive(Debug)]
+pub struct Plain<M> {
+    model: M,
+    seed: u64,
+}
+
+impl<M: Codec> Plain<M> {
+    /// The space of `model`.
+    ///
+    /// # Panics
+    ///
+    /// If the model has an `eventually` property: stateright's own meaning of these misses cycles.
+    pub fn new(model: M) -> Self {
+        no_eventually(&model.properties());
+        Self { model, seed: 0 }
+    }
+
+    /// The same, with fingerprints made with another seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+}
+
+/// What a thread needs for a plain space.
+pub struct Scratch<M: Model> {
+    row: Vec<u32>,
+    properties: Vec<stateright::Property<M>>,
+}
+
+impl<M> Space for Plain<M>
+where
+    M: Codec + Sync,
+    M::Action: Clone,
+{
+    type Action = M::Action;
+    type Worker = Scratch<M>;
+
+    fn worker(&self) -> Scratch<M> {
+        Scratch { row: Vec::new(), properties: self.model.properties() }
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        self.model.kinds()
+    }
+
+    fn goals(&self) -> Vec<Goal> {
+        self.model.properties().iter().map(goal).collect()
+    }
+
+    fn initial(&self, worker: &mut Scratch<M>, sink: &mut impl Sink<M::Action>) {
+        for state in self.model.init_states() {
+            if self.model.within_boundary(&state) {
+                worker.row.clear();
+                self.model.pack(&state, &mut worker.row);
+                sink.start(of_words(&worker.row, self.seed), &worker.row);
+            }
+        }
+    }
+
+    fn visit(&self, worker: &mut Scratch<M>, row: &[u32], sink: &mut impl Sink<M::Action>) {
+        let state = self.model.unpack(row);
+        for (n, property) in worker.properties.iter().enumerate() {
+            if sink.open() & 1 << n != 0 && is_hit(property, &self.model, &state) {
+                sink.hit(n);
+            }
+        }
+        if !sink.expands() {
+            return;
+        }
+        self.model.steps(&state, &mut |action, next| {
+            let kind = self.model.kind(&action);
+            match next {
+                None => sink.stays(kind, || action),
+                Some(next) if !self.model.within_boundary(&next) => sink.leaves(kind, || action),
+                Some(next) => {
+                    worker.row.clear();
+                    self.model.pack(&next, &mut worker.row);
+                    sink.step(kind, of_words(&worker.row, self.seed), &worker.row, || action);
+                }
+            }
+        });
+    }
+}
+
+pub(crate) fn no_eventually<M: Model>(properties: &[stateright::Property<M>]) {
+    let found = properties.iter().find(|p| p.expectation == Expectation::Eventually);
+    let name = found.map(|property| property.name);
+    assert!(name.is_none(), "{name:?} is an `eventually`; use a fair-cycle search instead");
+}
+
+/// The goal of a property.
+pub(crate) fn goal<M: Model>(property: &stateright::Property<M>) -> Goal {
+    match property.expectation {
+        Expectation::Sometimes => Goal::sometimes(property.name),
+        _ => Goal::always(property.name),
+    }
+}
+
+/// Whether a state violates the property, or is an example of it.
+pub(crate) fn is_hit<M: Model>(
+    property: &stateright::Property<M>,
+    model: &M,
+    state: &M::State,
+) -> bool {
+    (property.condition)(model, state) == (property.expectation == Expectation::Sometimes)
+}

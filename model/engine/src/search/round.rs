@@ -1,0 +1,140 @@
+//! One round: the threads visit blocks, then each adds what falls to its part of the table, then
+//! what is new is kept.
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::Options;
+use crate::chunk::{Chunk, Setting};
+use crate::frontier::Part;
+use crate::outcome::Counts;
+use crate::space::{Memo, Space};
+use crate::table::{Full, SHARDS, Shard, Table};
+
+/// The threads and what they work with.
+pub struct Crew<S: Space> {
+    /// `None` for one thread, which is the caller's.
+    pool: Option<ThreadPool>,
+    workers: Vec<Mutex<S::Worker>>,
+    /// One for each block of a round; those at the end may be unused.
+    chunks: Vec<Chunk>,
+    used: usize,
+    /// Counters of the right lengths, all zero.
+    zero: Counts,
+}
+
+impl<S: Space> Crew<S> {
+    /// So many threads as the options say; a pool that the system refuses is a single thread.
+    pub fn new(space: &S, options: &Options, zero: &Counts) -> Self {
+        let threads = options.threads.max(1);
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.ok().filter(|_| threads > 1);
+        let workers = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
+        let workers = (0..workers).map(|_| Mutex::new(space.worker())).collect();
+        Self { pool, workers, chunks: Vec::new(), used: 0, zero: zero.clone() }
+    }
+
+    /// Emits the initial states and adds them.
+    pub fn start(&mut self, space: &S, table: &mut Table) -> Result<(), Full> {
+        self.use_chunks(1);
+        let worker = self.workers[0].get_mut().expect("no holder panics");
+        self.chunks[0].start(space, worker);
+        let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
+        let full = self.chunks[0].insert_all(&mut shards);
+        self.chunks[0].compact();
+        full
+    }
+
+    /// Visits these parts of a level, and adds what they emit.
+    pub fn round(
+        &mut self,
+        space: &S,
+        table: &mut Table,
+        parts: &[Part<'_>],
+        setting: Setting,
+    ) -> Result<(), Full> {
+        self.use_chunks(parts.len());
+        match &self.pool {
+            None => self.round_alone(space, table, parts, setting),
+            Some(_) => self.round_together(space, table, parts, setting),
+        }
+    }
+
+    /// Block by block, so that what a block emits is still in the cache when it is added.
+    fn round_alone(
+        &mut self,
+        space: &S,
+        table: &mut Table,
+        parts: &[Part<'_>],
+        setting: Setting,
+    ) -> Result<(), Full> {
+        let worker = self.workers[0].get_mut().expect("no holder panics");
+        let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
+        let mut full = Ok(());
+        for (chunk, part) in self.chunks.iter_mut().zip(parts) {
+            chunk.generate(space, worker, part, setting);
+            full = full.and(chunk.insert_all(&mut shards));
+            chunk.compact();
+        }
+        full
+    }
+
+    fn round_together(
+        &mut self,
+        space: &S,
+        table: &Table,
+        parts: &[Part<'_>],
+        setting: Setting,
+    ) -> Result<(), Full> {
+        let (workers, chunks) = (&self.workers, &mut self.chunks[..self.used]);
+        let pool = self.pool.as_ref().expect("more than one thread");
+        pool.install(|| {
+            chunks.par_iter_mut().with_max_len(1).zip(parts).for_each(|(chunk, part)| {
+                let me = rayon::current_thread_index().expect("a thread of the pool");
+                let mut worker = workers[me].lock().expect("no holder panics");
+                chunk.generate(space, &mut worker, part, setting);
+            });
+            let each = SHARDS.div_ceil(workers.len());
+            let groups = table.shards().par_chunks(each).enumerate().with_max_len(1);
+            let full = groups.map(|(group, shards)| {
+                let locked = shards.iter().map(|shard| shard.lock().expect("no holder panics"));
+                let mut locked: Vec<_> = locked.collect();
+                let mut mine = Vec::new();
+                chunks.iter().try_for_each(|chunk| {
+                    chunk.insert_some(&mut locked, group * each, &mut mine)
+                })
+            });
+            let full = full.reduce(|| Ok(()), Result::and);
+            chunks.par_iter_mut().with_max_len(1).for_each(Chunk::compact);
+            full
+        })
+    }
+
+    fn use_chunks(&mut self, used: usize) {
+        self.used = used;
+        if self.chunks.len() < used {
+            self.chunks.resize_with(used, Chunk::default);
+        }
+        for chunk in &mut self.chunks[..used] {
+            chunk.reset(&self.zero);
+        }
+    }
+
+    /// What the blocks of the last round left, in their order.
+    pub fn chunks(&mut self) -> &mut [Chunk] {
+        &mut self.chunks[..self.used]
+    }
+
+    /// How much memory it takes.
+    pub fn bytes(&self) -> u64 {
+        self.chunks.iter().map(Chunk::bytes).sum()
+    }
+
+    /// How the memos fared.
+    pub fn memo(&self, space: &S) -> Memo {
+        let of = |worker: &Mutex<S::Worker>| space.memo(&worker.lock().expect("no holder panics"));
+        self.workers.iter().map(of).fold(Memo::default(), Memo::plus)
+    }
+}

@@ -1,0 +1,488 @@
+//! stateright's [`ActorModel`] as a [`System`]: the same states and steps, counted the same.
+
+mod whole;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use stateright::actor::{
+    Actor, ActorModel, ActorModelAction, Command, Envelope, Id, LossyNetwork, Network, Out,
+    is_no_op, is_no_op_with_timer,
+};
+use stateright::Model;
+
+use crate::plain::{goal, is_hit, no_eventually};
+use crate::space::Goal;
+use crate::system::{Effect, React, Start, State, Step, Stimulus, System, Taken};
+
+use whole::Whole;
+
+/// An actor model. Make a space of it with [`crate::system::Actors`].
+///
+/// A state of stateright's is its actors' states, timers, storages, random choices and crash
+/// flags, the network and the history. All of them are compared as values: a `Hash` that leaves
+/// something out merges nothing here.
+pub struct Stateright<A, C, H>
+where
+    A: Actor,
+    A::Msg: Ord,
+    A::Timer: Ord,
+    H: Clone + Debug + Hash,
+{
+    model: ActorModel<A, C, H>,
+    start: stateright::actor::ActorModelState<A, H>,
+    bounded: bool,
+    ordered: bool,
+    duplicating: bool,
+}
+
+/// An actor as the model has it.
+#[derive(Debug)]
+pub struct Local<A: Actor> {
+    state: Arc<A::State>,
+    timers: BTreeSet<A::Timer>,
+    random: BTreeMap<String, Vec<A::Random>>,
+    crashed: bool,
+    storage: Option<A::Storage>,
+}
+
+impl<A: Actor> Clone for Local<A>
+where
+    A::Timer: Ord,
+{
+    fn clone(&self) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            timers: self.timers.clone(),
+            random: self.random.clone(),
+            crashed: self.crashed,
+            storage: self.storage.clone(),
+        }
+    }
+}
+
+impl<A: Actor> PartialEq for Local<A> {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+            && self.timers == other.timers
+            && self.random == other.random
+            && self.crashed == other.crashed
+            && self.storage == other.storage
+    }
+}
+
+impl<A: Actor> Hash for Local<A> {
+    fn hash<S: std::hash::Hasher>(&self, hasher: &mut S) {
+        self.state.hash(hasher);
+        self.timers.hash(hasher);
+        self.random.hash(hasher);
+        self.crashed.hash(hasher);
+        self.storage.hash(hasher);
+    }
+}
+
+/// What reaches an actor beside messages.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event<T, R> {
+    /// A timer ran out.
+    Timeout(T),
+    /// The actor dies.
+    Crash,
+    /// It starts again.
+    Recover,
+    /// One of its random choices is made.
+    Random(String, R),
+}
+
+/// Something in the network.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Mail<M> {
+    /// A message that can be delivered.
+    Sent(Envelope<M>),
+    /// The message delivered last, which a duplicating network remembers.
+    Last(Envelope<M>),
+}
+
+/// One of the things that can happen: places and numbers in the state that it happens in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The message at this place is lost.
+    Drop(u16),
+    /// The message at this place is delivered.
+    Deliver(u16),
+    /// The actor's n-th timer runs out.
+    Timeout(u16, u16),
+    /// The actor dies.
+    Crash(u16),
+    /// It starts again.
+    Recover(u16),
+    /// Of the actor's n-th random choice, this one.
+    Random(u16, u16, u16),
+}
+
+/// The queue of the message delivered last.
+const LAST: u64 = 0;
+
+type ModelOf<A, C, H> = ActorModel<A, C, H>;
+
+impl<A, C, H> Stateright<A, C, H>
+where
+    A: Actor,
+    A::Msg: Ord,
+    A::Timer: Ord,
+    C: Clone,
+    H: Clone + Debug + Hash,
+{
+    /// The system of `model`.
+    ///
+    /// # Panics
+    ///
+    /// If the model has an `eventually` property: stateright's own meaning of these misses cycles.
+    pub fn new(model: ModelOf<A, C, H>) -> Self {
+        no_eventually(&model.properties);
+        let plain = ModelOf::<A, C, H>::new(model.cfg.clone(), model.init_history.clone());
+        let bounded = !std::ptr::fn_addr_eq(model.within_boundary, plain.within_boundary);
+        let start = model.init_states().pop().expect("an actor model has one initial state");
+        let ordered = matches!(model.init_network, Network::Ordered(_));
+        let duplicating = matches!(model.init_network, Network::UnorderedDuplicating(..));
+        Self { model, start, bounded, ordered, duplicating }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &ModelOf<A, C, H> {
+        &self.model
+    }
+}
+
+type Envelop<A> = Envelope<<A as Actor>::Msg>;
+
+impl<A, C, H> Stateright<A, C, H>
+where
+    A: Actor + Sync,
+    A::Msg: Ord + Send + Sync,
+    A::Timer: Ord + Send + Sync,
+    A::State: Send + Sync,
+    A::Storage: Send + Sync,
+    A::Random: Send + Sync,
+    C: Sync,
+    H: Clone + Debug + Hash + PartialEq + Send + Sync,
+{
+    /// Carries out what an actor sent, and remembers it in the history.
+    fn carry_out(&self, step: &mut Step<'_, Self>, reaction: crate::system::Reaction) {
+        for n in reaction.effects() {
+            let Effect::Send(number) = step.effect(n) else { continue };
+            let sent = step.message(number);
+            let Mail::Sent(envelope) = sent else { unreachable!("an actor sends messages") };
+            self.record(step, number, 1, envelope, self.model.record_msg_out);
+            let known = |flight: &crate::system::Flight| flight.number == number;
+            if !(self.duplicating && step.state.flights().iter().any(known)) {
+                step.put(number);
+            }
+        }
+    }
+
+    fn record(
+        &self,
+        step: &mut Step<'_, Self>,
+        number: u32,
+        direction: u64,
+        envelope: &Envelop<A>,
+        record: fn(&C, &H, Envelope<&A::Msg>) -> Option<H>,
+    ) {
+        if size_of::<H>() > 0 {
+            let Envelope { src, dst, ref msg } = *envelope;
+            step.change_world(u64::from(number) << 1 | direction, |history| {
+                record(&self.model.cfg, history, Envelope { src, dst, msg })
+            });
+        }
+    }
+
+    fn deliver(&self, step: &mut Step<'_, Self>, at: usize) -> Taken {
+        let flight = step.state.flights()[at];
+        let Mail::Sent(envelope) = step.state.message(flight) else {
+            unreachable!("what is delivered was sent")
+        };
+        let actor = usize::from(envelope.dst);
+        if step.state.local(actor).crashed {
+            return Taken::Stays;
+        }
+        let reaction = step.react_to_message(actor, flight);
+        let ignored = reaction.flag;
+        if ignored && !self.ordered {
+            return Taken::Stays;
+        }
+        self.record(step, flight.number, 0, envelope, self.model.record_msg_in);
+        if self.duplicating {
+            step.retain(|mail| matches!(mail, Mail::Sent(_)));
+            let last = step.post(Mail::Last(envelope.clone()));
+            step.put(last);
+        } else {
+            step.remove(at);
+        }
+        self.carry_out(step, reaction);
+        Taken::Leads
+    }
+
+    fn event(
+        &self,
+        step: &mut Step<'_, Self>,
+        actor: u16,
+        event: &Event<A::Timer, A::Random>,
+    ) -> Taken {
+        let reaction = step.react_to_event(actor.into(), event);
+        if reaction.flag {
+            return Taken::Stays;
+        }
+        self.carry_out(step, reaction);
+        Taken::Leads
+    }
+}
+
+fn nth_random<A: Actor>(local: &Local<A>, key: u16, n: u16) -> (&String, &A::Random) {
+    let (key, choices) = local.random.iter().nth(key.into()).expect("a random choice");
+    (key, &choices[usize::from(n)])
+}
+
+impl<A, C, H> System for Stateright<A, C, H>
+where
+    A: Actor + Sync,
+    A::Msg: Ord + Send + Sync,
+    A::Timer: Ord + Send + Sync,
+    A::State: Send + Sync,
+    A::Storage: Send + Sync,
+    A::Random: Send + Sync,
+    C: Sync,
+    H: Clone + Debug + Hash + PartialEq + Send + Sync,
+{
+    type Local = Local<A>;
+    type Event = Event<A::Timer, A::Random>;
+    type Message = Mail<A::Msg>;
+    type World = H;
+    type Choice = Choice;
+    type Action = ActorModelAction<A::Msg, A::Timer, A::Random>;
+    type Told = ();
+    type Scratch = Whole<A, H>;
+
+    fn actors(&self) -> usize {
+        self.model.actors.len()
+    }
+
+    fn start(&self) -> Start<Self> {
+        let state = &self.start;
+        let local = |n: usize| Local {
+            state: Arc::clone(&state.actor_states[n]),
+            timers: state.timers_set[n].iter().cloned().collect(),
+            random: state.random_choices[n].map.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            crashed: state.crashed[n],
+            storage: state.actor_storages[n].clone(),
+        };
+        Start {
+            locals: (0..self.actors()).map(local).collect(),
+            world: state.history.clone(),
+            words: Vec::new(),
+            messages: whole::mail(&state.network),
+        }
+    }
+
+    fn queue(&self, mail: &Mail<A::Msg>) -> Option<u64> {
+        match mail {
+            Mail::Last(_) => Some(LAST),
+            Mail::Sent(Envelope { src, dst, .. }) => {
+                let ends = (usize::from(*src) as u64) << 32 | usize::from(*dst) as u64;
+                self.ordered.then_some(ends + 1)
+            }
+        }
+    }
+
+    fn react(
+        &self,
+        actor: usize,
+        local: &Local<A>,
+        stimulus: Stimulus<'_, Self>,
+        effects: &mut Vec<Effect<Mail<A::Msg>, Self::Event>>,
+    ) -> React<Local<A>> {
+        let (who, id) = (&self.model.actors[actor], Id::from(actor));
+        let mut state = Cow::Borrowed(&*local.state);
+        let mut out = Out::new();
+        let mut next = local.clone();
+        let mut flag = false;
+        match stimulus {
+            Stimulus::Message(Mail::Last(_)) => unreachable!("it was delivered"),
+            Stimulus::Message(Mail::Sent(envelope)) => {
+                who.on_msg(id, &mut state, envelope.src, envelope.msg.clone(), &mut out);
+                flag = is_no_op(&state, &out);
+            }
+            Stimulus::Event(Event::Timeout(timer)) => {
+                who.on_timeout(id, &mut state, timer, &mut out);
+                flag = is_no_op_with_timer(&state, &out, timer);
+                next.timers.remove(timer);
+            }
+            Stimulus::Event(Event::Crash) => {
+                next.timers.clear();
+                next.random.clear();
+                next.crashed = true;
+            }
+            Stimulus::Event(Event::Recover) => {
+                state = Cow::Owned(who.on_start(id, &local.storage, &mut out));
+                next.crashed = false;
+            }
+            Stimulus::Event(Event::Random(key, random)) => {
+                who.on_random(id, &mut state, random, &mut out);
+                next.random.remove(key);
+            }
+        }
+        if let Cow::Owned(state) = state {
+            next.state = Arc::new(state);
+        }
+        obey(&mut next, id, out, effects);
+        React { local: Some(next), flag }
+    }
+
+    fn choices(&self, state: &State<'_, Self>, each: &mut impl FnMut(Choice)) {
+        let lossy = self.model.lossy_network == LossyNetwork::Yes;
+        let mut before = None;
+        for (at, &flight) in (0..).zip(state.flights()) {
+            // Of equal messages and of a queue, the first.
+            if before.replace(flight.key()) == Some(flight.key()) {
+                continue;
+            }
+            let Mail::Sent(envelope) = state.message(flight) else { continue };
+            if lossy {
+                each(Choice::Drop(at));
+            }
+            if usize::from(envelope.dst) < self.actors() {
+                each(Choice::Deliver(at));
+            }
+        }
+        let locals = || (0..).zip((0..self.actors()).map(|n| state.local(n)));
+        for (n, local) in locals() {
+            (0..local.timers.len() as u16).for_each(|timer| each(Choice::Timeout(n, timer)));
+        }
+        if locals().filter(|(_, local)| local.crashed).count() < self.model.max_crashes {
+            locals().filter(|(_, l)| !l.crashed).for_each(|(n, _)| each(Choice::Crash(n)));
+        }
+        locals().filter(|(_, l)| l.crashed).for_each(|(n, _)| each(Choice::Recover(n)));
+        for (n, local) in locals() {
+            for (key, choices) in (0..).zip(local.random.values()) {
+                (0..choices.len() as u16).for_each(|random| each(Choice::Random(n, key, random)));
+            }
+        }
+    }
+
+    fn take(&self, step: &mut Step<'_, Self>, choice: Choice) -> Taken {
+        let taken = match choice {
+            Choice::Drop(at) => {
+                step.remove(at.into());
+                Taken::Leads
+            }
+            Choice::Deliver(at) => self.deliver(step, at.into()),
+            Choice::Timeout(actor, n) => {
+                let timers = &step.state.local(actor.into()).timers;
+                let timer = timers.iter().nth(n.into()).expect("a timer that is set");
+                self.event(step, actor, &Event::Timeout(timer.clone()))
+            }
+            Choice::Crash(actor) => self.event(step, actor, &Event::Crash),
+            Choice::Recover(actor) => self.event(step, actor, &Event::Recover),
+            Choice::Random(actor, key, n) => {
+                let (key, random) = nth_random(step.state.local(actor.into()), key, n);
+                self.event(step, actor, &Event::Random(key.clone(), random.clone()))
+            }
+        };
+        let leaves = || {
+            let whole = Whole::of(&self.start, &step.state);
+            !(self.model.within_boundary)(&self.model.cfg, &whole.state)
+        };
+        if taken == Taken::Leads && self.bounded && leaves() { Taken::Leaves } else { taken }
+    }
+
+    fn action(&self, state: &State<'_, Self>, choice: Choice) -> Self::Action {
+        let envelope = |at: u16| match state.message(state.flights()[usize::from(at)]) {
+            Mail::Sent(envelope) | Mail::Last(envelope) => envelope.clone(),
+        };
+        let id = |actor: u16| Id::from(usize::from(actor));
+        match choice {
+            Choice::Drop(at) => ActorModelAction::Drop(envelope(at)),
+            Choice::Deliver(at) => {
+                let Envelope { src, dst, msg } = envelope(at);
+                ActorModelAction::Deliver { src, dst, msg }
+            }
+            Choice::Timeout(actor, n) => {
+                let timer = state.local(actor.into()).timers.iter().nth(n.into());
+                ActorModelAction::Timeout(id(actor), timer.expect("a timer that is set").clone())
+            }
+            Choice::Crash(actor) => ActorModelAction::Crash(id(actor)),
+            Choice::Recover(actor) => ActorModelAction::Recover(id(actor)),
+            Choice::Random(actor, key, n) => {
+                let (key, random) = nth_random(state.local(actor.into()), key, n);
+                let (key, random) = (key.clone(), random.clone());
+                ActorModelAction::SelectRandom { actor: id(actor), key, random }
+            }
+        }
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        ["drop", "deliver", "timeout", "crash", "recover", "random"].map(String::from).into()
+    }
+
+    fn kind(&self, choice: Choice) -> usize {
+        match choice {
+            Choice::Drop(_) => 0,
+            Choice::Deliver(_) => 1,
+            Choice::Timeout(..) => 2,
+            Choice::Crash(_) => 3,
+            Choice::Recover(_) => 4,
+            Choice::Random(..) => 5,
+        }
+    }
+
+    fn goals(&self) -> Vec<Goal> {
+        self.model.properties.iter().map(goal).collect()
+    }
+
+    fn scratch(&self) -> Whole<A, H> {
+        Whole::new(&self.start)
+    }
+
+    fn judge(&self, whole: &mut Whole<A, H>, state: &State<'_, Self>, open: u64) -> u64 {
+        whole.become_state(state);
+        let properties = self.model.properties.iter().enumerate();
+        let hits = properties.filter(|(n, property)| {
+            open & 1 << n != 0 && is_hit(property, &self.model, &whole.state)
+        });
+        hits.fold(0, |all, (n, _)| all | 1 << n)
+    }
+}
+
+/// What an actor commands is part of its own state, but for what it sends.
+fn obey<A: Actor>(
+    local: &mut Local<A>,
+    id: Id,
+    out: Out<A>,
+    effects: &mut Vec<Effect<Mail<A::Msg>, Event<A::Timer, A::Random>>>,
+) where
+    A::Timer: Ord,
+{
+    for command in out {
+        match command {
+            Command::Send(dst, msg) => {
+                effects.push(Effect::Send(Mail::Sent(Envelope { src: id, dst, msg })));
+            }
+            Command::SetTimer(timer, _) => {
+                local.timers.insert(timer);
+            }
+            Command::CancelTimer(timer) => {
+                local.timers.remove(&timer);
+            }
+            Command::ChooseRandom(key, choices) if choices.is_empty() => {
+                local.random.remove(&key);
+            }
+            Command::ChooseRandom(key, choices) => {
+                local.random.insert(key, choices);
+            }
+            Command::Save(storage) => local.storage = Some(storage),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Systems of actors: each actor has a state of its own and reacts to messages and events; an
+//! environment lets things happen; messages are in flight.
+//!
+//! A state of the whole is a short row of numbers: each actor's interned state, the interned rest
+//! of the world, a few plain words, the interned messages in flight. What an actor does in a state
+//! when something reaches it is computed once and remembered.
+
+mod state;
+mod step;
+mod store;
+
+use std::hash::Hash;
+
+use crate::space::{Goal, Memo, Sink, Space};
+
+pub use state::{Flight, State};
+pub use step::{Effect, Reaction, Step, Stimulus};
+pub use store::Store;
+
+use step::Memos;
+
+/// A system of actors, its environment, and what may still happen.
+///
+/// Nothing here may depend on anything but its arguments: what an actor does is remembered.
+pub trait System: Sync + Sized {
+    /// An actor's own state.
+    type Local: Hash + PartialEq + Send + Sync;
+    /// What reaches an actor and is no message.
+    type Event: Hash + Eq + Clone + Send;
+    /// A message in flight, with its ends.
+    type Message: Hash + PartialEq + Send + Sync;
+    /// What is neither an actor's nor in flight: a history, a ghost.
+    type World: Hash + PartialEq + Send + Sync;
+    /// One of the things that can happen in a state.
+    type Choice: Copy + Send;
+    /// The same, as it is shown.
+    type Action;
+    /// What a step makes visible beside the state it leads to.
+    type Told: Default;
+    /// What a thread keeps for judging.
+    type Scratch: Send;
+
+    /// How many actors there are.
+    fn actors(&self) -> usize;
+
+    /// How many plain words, such as budgets, are part of a state.
+    fn words(&self) -> usize {
+        0
+    }
+
+    /// The actors' states, the world, the plain words and the messages in flight at the start.
+    fn start(&self) -> Start<Self>;
+
+    /// Which queue a message waits in: those of one queue are kept in the order in which they were
+    /// sent. `None` if it is in no order with any other.
+    fn queue(&self, message: &Self::Message) -> Option<u64>;
+
+    /// What an actor does. `None` if its state stays as it is.
+    fn react(
+        &self,
+        actor: usize,
+        local: &Self::Local,
+        stimulus: Stimulus<'_, Self>,
+        effects: &mut Vec<Effect<Self::Message, Self::Event>>,
+    ) -> React<Self::Local>;
+
+    /// Tells everything that can happen, in an order that depends on the state alone.
+    fn choices(&self, state: &State<'_, Self>, each: &mut impl FnMut(Self::Choice));
+
+    /// Lets one thing happen.
+    fn take(&self, step: &mut Step<'_, Self>, choice: Self::Choice) -> Taken;
+
+    /// How a choice is shown.
+    fn action(&self, state: &State<'_, Self>, choice: Self::Choice) -> Self::Action;
+
+    /// The names of the kinds of choice.
+    fn kinds(&self) -> Vec<String>;
+
+    /// The kind of a choice.
+    fn kind(&self, choice: Self::Choice) -> usize;
+
+    /// What is looked for.
+    fn goals(&self) -> Vec<Goal>;
+
+    /// Which goals are judged on steps, one bit each; the others are judged on states.
+    fn step_goals(&self) -> u64 {
+        0
+    }
+
+    /// What a thread needs for judging.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// Which of the open goals a state hits.
+    fn judge(&self, scratch: &mut Self::Scratch, state: &State<'_, Self>, open: u64) -> u64;
+
+    /// Which of the open goals a step hits.
+    fn judge_step(
+        &self,
+        scratch: &mut Self::Scratch,
+        before: &State<'_, Self>,
+        choice: Self::Choice,
+        step: &Step<'_, Self>,
+        open: u64,
+    ) -> u64 {
+        let _ = (scratch, before, choice, step, open);
+        0
+    }
+}
+
+/// The one state in which a system starts.
+#[derive(Debug)]
+pub struct Start<S: System> {
+    /// Each actor's state.
+    pub locals: Vec<S::Local>,
+    /// The world.
+    pub world: S::World,
+    /// The plain words.
+    pub words: Vec<u32>,
+    /// The messages in flight, in the order in which they were sent.
+    pub messages: Vec<S::Message>,
+}
+
+/// How an actor reacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct React<L> {
+    /// Its new state; `None` if it stays as it is.
+    pub local: Option<L>,
+    /// A mark of the system's own, given back with the reaction.
+    pub flag: bool,
+}
+
+/// What became of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It leads to a state.
+    Leads,
+    /// It changes nothing.
+    Stays,
+    /// It leads out of the bounds of the model.
+    Leaves,
+}
+
+/// The space of a system.
+#[derive(Debug)]
+pub struct Actors<S: System> {
+    system: S,
+    store: Store<S>,
+}
+
+/// What a thread needs to search a system.
+pub struct Worker<S: System> {
+    memos: Memos<S>,
+    scratch: S::Scratch,
+    choices: Vec<S::Choice>,
+    row: Vec<u32>,
+}
+
+impl<S: System> Actors<S> {
+    /// The space of `system`, with fingerprints made with `seed`.
+    pub fn new(system: S, seed: u64) -> Self {
+        let store = Store::new(system.actors(), seed);
+        Self { system, store }
+    }
+
+    /// The system.
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// The state in which it starts.
+    pub fn start(&self) -> State<'_, S> {
+        State::start(&self.system, &self.store)
+    }
+
+    /// The state of a row.
+    pub fn state(&self, row: &[u32]) -> State<'_, S> {
+        State::of_row(&self.system, &self.store, row)
+    }
+
+    /// Lets one thing happen in a state, outside of a search.
+    pub fn step<'a>(
+        &'a self,
+        worker: &'a mut Worker<S>,
+        before: &State<'a, S>,
+        choice: S::Choice,
+    ) -> (Taken, Step<'a, S>) {
+        let mut step = Step::new(&self.system, &mut worker.memos, before.clone());
+        (self.system.take(&mut step, choice), step)
+    }
+}
+
+impl<S: System> Space for Actors<S> {
+    type Action = S::Action;
+    type Worker = Worker<S>;
+
+    fn worker(&self) -> Worker<S> {
+        Worker {
+            memos: Memos::new(self.system.actors()),
+            scratch: self.system.scratch(),
+            choices: Vec::new(),
+            row: Vec::new(),
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.store.seed()
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        self.system.kinds()
+    }
+
+    fn goals(&self) -> Vec<Goal> {
+        self.system.goals()
+    }
+
+    fn initial(&self, worker: &mut Worker<S>, sink: &mut impl Sink<S::Action>) {
+        let start = self.start();
+        start.write(&mut worker.row);
+        sink.start(start.fingerprint(), &worker.row);
+    }
+
+    fn visit(&self, worker: &mut Worker<S>, row: &[u32], sink: &mut impl Sink<S::Action>) {
+        let Worker { memos, scratch, choices, row: out } = worker;
+        let system = &self.system;
+        let before = self.state(row);
+        let step_goals = system.step_goals();
+        let open = sink.open() & !step_goals;
+        if open != 0 {
+            each_bit(system.judge(scratch, &before, open), |goal| sink.hit(goal));
+        }
+        if !sink.expands() {
+            return;
+        }
+        choices.clear();
+        system.choices(&before, &mut |choice| choices.push(choice));
+        for &choice in choices.iter() {
+            let mut step = Step::new(system, memos, before.clone());
+            let kind = system.kind(choice);
+            let action = || system.action(&before, choice);
+            match system.take(&mut step, choice) {
+                Taken::Leads => {
+                    step.state.write(out);
+                    sink.step(kind, step.state.fingerprint(), out, action);
+                }
+                Taken::Stays => sink.stays(kind, action),
+                Taken::Leaves => sink.leaves(kind, action),
+            }
+            let open = sink.open() & step_goals;
+            if open != 0 {
+                let hits = system.judge_step(scratch, &before, choice, &step, open);
+                each_bit(hits, |goal| sink.hit_step(goal));
+            }
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    fn memo(&self, worker: &Worker<S>) -> Memo {
+        worker.memos.fared()
+    }
+}
+
+fn each_bit(mut bits: u64, mut each: impl FnMut(usize)) {
+    while bits != 0 {
+        each(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
+    }
+}

@@ -1,0 +1,220 @@
+//! A state of the whole, read from its row.
+
+use smallvec::SmallVec;
+
+use super::{Start, Store, System};
+use crate::fingerprint::mix;
+
+/// A part of a state: its number in the store, and its mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub number: u32,
+    pub mark: u64,
+}
+
+/// A message in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// Its number in the store; equal messages have equal numbers.
+    pub number: u32,
+    mark: u64,
+    key: u64,
+}
+
+impl Flight {
+    /// What messages in flight are sorted by: the queue, or a number of its own for a message that
+    /// is in no queue and all that equal it.
+    pub fn key(self) -> u64 {
+        self.key
+    }
+}
+
+/// A state of a system: what each actor is in, the world, the plain words, what is in flight.
+pub struct State<'a, S: System> {
+    store: &'a Store<S>,
+    pub(super) locals: SmallVec<[Part; 6]>,
+    pub(super) world: Part,
+    words: SmallVec<[u32; 4]>,
+    flights: SmallVec<[Flight; 12]>,
+}
+
+impl<S: System> Clone for State<'_, S> {
+    fn clone(&self) -> Self {
+        Self {
+            store: self.store,
+            locals: SmallVec::from_slice(&self.locals),
+            world: self.world,
+            words: SmallVec::from_slice(&self.words),
+            flights: SmallVec::from_slice(&self.flights),
+        }
+    }
+}
+
+/// Two states are equal if their parts are.
+impl<S: System> PartialEq for State<'_, S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.locals == other.locals
+            && self.world == other.world
+            && self.words == other.words
+            && self.flights == other.flights
+    }
+}
+
+impl<'a, S: System> State<'a, S> {
+    pub(super) fn start(system: &S, store: &'a Store<S>) -> Self {
+        let Start { locals, world, words, messages } = system.start();
+        let world = store.worlds.intern(world);
+        let locals = store.locals.iter().zip(locals).map(|(store, local)| store.intern(local));
+        let mut state = Self {
+            store,
+            locals: locals.enumerate().map(|(n, number)| local(store, n, number)).collect(),
+            world: Part { number: world, mark: store.worlds.get(world).mark },
+            words: words.into(),
+            flights: SmallVec::new(),
+        };
+        for message in messages {
+            state.put(store.post(system, message));
+        }
+        state
+    }
+
+    pub(super) fn of_row(system: &S, store: &'a Store<S>, row: &[u32]) -> Self {
+        let (locals, rest) = row.split_at(system.actors());
+        let (world, rest) = rest.split_first().expect("a row has a world");
+        let (words, flights) = rest.split_at(system.words());
+        Self {
+            store,
+            locals: locals.iter().enumerate().map(|(n, &of)| local(store, n, of)).collect(),
+            world: Part { number: *world, mark: store.worlds.get(*world).mark },
+            words: SmallVec::from_slice(words),
+            flights: flights.iter().map(|number| flight(store, *number)).collect(),
+        }
+    }
+
+    pub(super) fn write(&self, row: &mut Vec<u32>) {
+        row.clear();
+        row.extend(self.locals.iter().map(|part| part.number));
+        row.push(self.world.number);
+        row.extend_from_slice(&self.words);
+        row.extend(self.flights.iter().map(|flight| flight.number));
+    }
+
+    /// The row of this state.
+    pub fn row(&self) -> Vec<u32> {
+        let mut row = Vec::new();
+        self.write(&mut row);
+        row
+    }
+
+    /// Made of marks only, so it is the same in every run with the same seed. A sum, since what is
+    /// in flight has no order beyond that of its queues.
+    pub(super) fn fingerprint(&self) -> u64 {
+        const LOCAL: u64 = 0x9e37_79b9_7f4a_7c15;
+        const WORD: u64 = 0xc2b2_ae3d_27d4_eb4f;
+        const PLACE: u64 = 0x1656_67b1_9e37_79f9;
+        let mut sum = mix(self.world.mark ^ WORD);
+        for (part, n) in self.locals.iter().zip(1..) {
+            sum = sum.wrapping_add(mix(part.mark.wrapping_add(LOCAL.wrapping_mul(n))));
+        }
+        for (&word, n) in self.words.iter().zip(1..) {
+            let word = u64::from(word) ^ self.store.seed();
+            sum = sum.wrapping_add(mix(word.wrapping_add(WORD.wrapping_mul(n))));
+        }
+        let (mut queue, mut place) = (None, 0);
+        for flight in &self.flights {
+            place = if queue == Some(flight.key) { place + 1 } else { 1 };
+            queue = Some(flight.key);
+            sum = sum.wrapping_add(mix(flight.mark.wrapping_add(PLACE.wrapping_mul(place))));
+        }
+        mix(sum)
+    }
+
+    /// An actor's state.
+    #[inline]
+    pub fn local(&self, actor: usize) -> &'a S::Local {
+        &self.store.locals[actor].get(self.locals[actor].number).value
+    }
+
+    /// The number of an actor's state; of one actor, equal states have equal numbers.
+    #[inline]
+    pub fn local_number(&self, actor: usize) -> u32 {
+        self.locals[actor].number
+    }
+
+    /// The world.
+    #[inline]
+    pub fn world(&self) -> &'a S::World {
+        &self.store.worlds.get(self.world.number).value
+    }
+
+    /// The number of the world; equal worlds have equal numbers.
+    #[inline]
+    pub fn world_number(&self) -> u32 {
+        self.world.number
+    }
+
+    /// A plain word.
+    #[inline]
+    pub fn word(&self, n: usize) -> u32 {
+        self.words[n]
+    }
+
+    /// What is in flight, queue by queue, each with its oldest message first.
+    #[inline]
+    pub fn flights(&self) -> &[Flight] {
+        &self.flights
+    }
+
+    /// A message in flight.
+    #[inline]
+    pub fn message(&self, flight: Flight) -> &'a S::Message {
+        &self.store.messages.get(flight.number).value.message
+    }
+
+    /// The messages in flight, queue by queue, each with its oldest first.
+    pub fn messages(&self) -> impl Iterator<Item = &'a S::Message> + '_ {
+        self.flights.iter().map(|flight| self.message(*flight))
+    }
+
+    pub(super) fn store(&self) -> &'a Store<S> {
+        self.store
+    }
+
+    pub(super) fn set_local(&mut self, actor: usize, number: u32) {
+        self.locals[actor] = local(self.store, actor, number);
+    }
+
+    pub(super) fn set_world(&mut self, number: u32) {
+        self.world = Part { number, mark: self.store.worlds.get(number).mark };
+    }
+
+    pub(super) fn set_word(&mut self, n: usize, word: u32) {
+        self.words[n] = word;
+    }
+
+    /// Puts a message at the end of its queue.
+    pub(super) fn put(&mut self, number: u32) {
+        let flight = flight(self.store, number);
+        let at = self.flights.iter().rposition(|other| other.key <= flight.key);
+        self.flights.insert(at.map_or(0, |at| at + 1), flight);
+    }
+
+    pub(super) fn remove(&mut self, at: usize) -> Flight {
+        self.flights.remove(at)
+    }
+
+    pub(super) fn retain(&mut self, keep: impl FnMut(&mut Flight) -> bool) {
+        self.flights.retain(keep);
+    }
+}
+
+#[inline]
+fn local<S: System>(store: &Store<S>, actor: usize, number: u32) -> Part {
+    Part { number, mark: store.locals[actor].get(number).mark }
+}
+
+#[inline]
+fn flight<S: System>(store: &Store<S>, number: u32) -> Flight {
+    let kept = store.messages.get(number);
+    Flight { number, mark: kept.mark, key: kept.value.queue.unwrap_or(kept.mark) }
+}

@@ -1,0 +1,245 @@
+//! One step: the state it leads to in the making, and the memory of what actors did before.
+
+use std::hash::{BuildHasherDefault, Hasher};
+
+use hashbrown::HashMap;
+
+use super::{Flight, State, System};
+use crate::fingerprint::mix;
+use crate::space::Memo;
+
+/// What reaches an actor.
+#[derive(Clone, Copy, Debug)]
+pub enum Stimulus<'a, S: System> {
+    /// A message.
+    Message(&'a S::Message),
+    /// Anything else.
+    Event(&'a S::Event),
+}
+
+/// What an actor does beyond changing its state, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect<M, E> {
+    /// It sends a message.
+    Send(M),
+    /// It lets something else happen, which the system knows how to deal with.
+    Event(E),
+}
+
+/// What an actor did, remembered.
+#[derive(Clone, Copy, Debug)]
+pub struct Reaction {
+    /// Its new state; `None` if it stays as it is.
+    local: Option<u32>,
+    effects: (u32, u32),
+    /// The system's own mark of it.
+    pub flag: bool,
+}
+
+impl Reaction {
+    /// The numbers of its effects, for [`Step::effect`].
+    pub fn effects(self) -> std::ops::Range<u32> {
+        self.effects.0..self.effects.1
+    }
+
+    /// Whether the actor's state changed.
+    pub fn changes(self) -> bool {
+        self.local.is_some()
+    }
+}
+
+/// A hasher for keys that are numbers already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(byte.into());
+        }
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(n.into());
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = mix(self.0 ^ n);
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixed>>;
+
+/// What a thread remembers of actors and worlds.
+pub(super) struct Memos<S: System> {
+    /// By actor: by state and stimulus.
+    reactions: Vec<Map<u64, Reaction>>,
+    effects: Vec<Effect<u32, S::Event>>,
+    /// The numbers of events.
+    events: Map<S::Event, u32>,
+    /// By world and what changed it.
+    worlds: Map<(u32, u64), u32>,
+    scratch: Vec<Effect<S::Message, S::Event>>,
+    fared: Memo,
+}
+
+impl<S: System> Memos<S> {
+    pub fn new(actors: usize) -> Self {
+        Self {
+            reactions: (0..actors).map(|_| Map::default()).collect(),
+            effects: Vec::new(),
+            events: Map::default(),
+            worlds: Map::default(),
+            scratch: Vec::new(),
+            fared: Memo::default(),
+        }
+    }
+
+    pub fn fared(&self) -> Memo {
+        self.fared
+    }
+}
+
+/// A step in the making.
+pub struct Step<'a, S: System> {
+    system: &'a S,
+    memos: &'a mut Memos<S>,
+    /// The state it leads to.
+    pub state: State<'a, S>,
+    /// What it makes visible.
+    pub told: S::Told,
+}
+
+impl<'a, S: System> Step<'a, S> {
+    pub(super) fn new(system: &'a S, memos: &'a mut Memos<S>, state: State<'a, S>) -> Self {
+        Self { system, memos, state, told: S::Told::default() }
+    }
+
+    /// Lets a message reach an actor. Its state changes at once; what it does beyond that is for
+    /// the caller to carry out.
+    pub fn react_to_message(&mut self, actor: usize, message: Flight) -> Reaction {
+        self.react_with(actor, u64::from(message.number) << 1, |step, effects| {
+            let stimulus = Stimulus::Message(step.state.message(message));
+            step.system.react(actor, step.state.local(actor), stimulus, effects)
+        })
+    }
+
+    /// Lets an event reach an actor.
+    pub fn react_to_event(&mut self, actor: usize, event: &S::Event) -> Reaction {
+        let next = self.memos.events.len() as u32;
+        let number = match self.memos.events.get(event) {
+            Some(number) => *number,
+            None => *self.memos.events.entry(event.clone()).or_insert(next),
+        };
+        self.react_with(actor, u64::from(number) << 1 | 1, |step, effects| {
+            let stimulus = Stimulus::Event(event);
+            step.system.react(actor, step.state.local(actor), stimulus, effects)
+        })
+    }
+
+    fn react_with(
+        &mut self,
+        actor: usize,
+        stimulus: u64,
+        compute: impl FnOnce(
+            &Self,
+            &mut Vec<Effect<S::Message, S::Event>>,
+        ) -> super::React<S::Local>,
+    ) -> Reaction {
+        let key = u64::from(self.state.local_number(actor)) << 33 | stimulus;
+        self.memos.fared.asked += 1;
+        let reaction = match self.memos.reactions[actor].get(&key) {
+            Some(known) => *known,
+            None => self.compute(actor, key, compute),
+        };
+        if let Some(local) = reaction.local {
+            self.state.set_local(actor, local);
+        }
+        reaction
+    }
+
+    #[cold]
+    fn compute(
+        &mut self,
+        actor: usize,
+        key: u64,
+        compute: impl FnOnce(
+            &Self,
+            &mut Vec<Effect<S::Message, S::Event>>,
+        ) -> super::React<S::Local>,
+    ) -> Reaction {
+        let mut effects = std::mem::take(&mut self.memos.scratch);
+        let super::React { local, flag } = compute(self, &mut effects);
+        let store = self.state.store();
+        let local = local.map(|local| store.locals[actor].intern(local));
+        let local = local.filter(|local| *local != self.state.local_number(actor));
+        let from = self.memos.effects.len() as u32;
+        self.memos.effects.extend(effects.drain(..).map(|effect| match effect {
+            Effect::Send(message) => Effect::Send(store.post(self.system, message)),
+            Effect::Event(event) => Effect::Event(event),
+        }));
+        let reaction = Reaction { local, effects: (from, self.memos.effects.len() as u32), flag };
+        self.memos.scratch = effects;
+        self.memos.reactions[actor].insert(key, reaction);
+        self.memos.fared.computed += 1;
+        reaction
+    }
+
+    /// One of a reaction's effects. A message is told as its number.
+    pub fn effect(&self, n: u32) -> Effect<u32, S::Event> {
+        self.memos.effects[n as usize].clone()
+    }
+
+    /// A message by its number.
+    pub fn message(&self, number: u32) -> &'a S::Message {
+        &self.state.store().messages.get(number).value.message
+    }
+
+    /// Puts a message at the end of its queue.
+    pub fn put(&mut self, number: u32) {
+        self.state.put(number);
+    }
+
+    /// The number of a message that is made by the environment.
+    pub fn post(&mut self, message: S::Message) -> u32 {
+        self.state.store().post(self.system, message)
+    }
+
+    /// Takes the message at this place among those in flight.
+    pub fn remove(&mut self, at: usize) -> Flight {
+        self.state.remove(at)
+    }
+
+    /// Keeps only some of what is in flight.
+    pub fn retain(&mut self, mut keep: impl FnMut(&S::Message) -> bool) {
+        let store = self.state.store();
+        self.state.retain(|flight| keep(&store.messages.get(flight.number).value.message));
+    }
+
+    /// Sets a plain word.
+    pub fn set_word(&mut self, n: usize, word: u32) {
+        self.state.set_word(n, word);
+    }
+
+    /// Sets the world.
+    pub fn set_world(&mut self, world: S::World) {
+        let number = self.state.store().worlds.intern(world);
+        self.state.set_world(number);
+    }
+
+    /// Changes the world by a function of it and of what `what` stands for, which is remembered;
+    /// `None` leaves it as it is.
+    pub fn change_world(&mut self, what: u64, change: impl FnOnce(&S::World) -> Option<S::World>) {
+        let (store, before) = (self.state.store(), self.state.world_number());
+        let memo = self.memos.worlds.entry((before, what));
+        let number = *memo.or_insert_with(|| {
+            let changed = change(&store.worlds.get(before).value);
+            changed.map_or(before, |world| store.worlds.intern(world))
+        });
+        self.state.set_world(number);
+    }
+}

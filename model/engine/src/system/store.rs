@@ -1,0 +1,70 @@
+//! Where the parts of states are kept, each once.
+
+use std::hash::{Hash, Hasher};
+
+use super::System;
+use crate::intern::Interner;
+
+/// The interned parts of the states of a system.
+pub struct Store<S: System> {
+    seed: u64,
+    /// Each actor's states.
+    pub(super) locals: Vec<Interner<S::Local>>,
+    pub(super) worlds: Interner<S::World>,
+    pub(super) messages: Interner<Posted<S::Message>>,
+}
+
+/// A message with its queue, which is looked up often.
+#[derive(Debug)]
+pub(super) struct Posted<M> {
+    pub message: M,
+    pub queue: Option<u64>,
+}
+
+impl<M: PartialEq> PartialEq for Posted<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.message == other.message
+    }
+}
+
+impl<M: Hash> Hash for Posted<M> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.message.hash(hasher);
+    }
+}
+
+impl<S: System> Store<S> {
+    pub(super) fn new(actors: usize, seed: u64) -> Self {
+        Self {
+            seed,
+            locals: (0..actors).map(|_| Interner::new(seed)).collect(),
+            worlds: Interner::new(seed),
+            messages: Interner::new(seed),
+        }
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(super) fn post(&self, system: &S, message: S::Message) -> u32 {
+        let queue = system.queue(&message);
+        self.messages.intern(Posted { message, queue })
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let locals: u64 = self.locals.iter().map(Interner::bytes).sum();
+        locals + self.worlds.bytes() + self.messages.bytes()
+    }
+}
+
+impl<S: System> std::fmt::Debug for Store<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let locals: Vec<usize> = self.locals.iter().map(Interner::len).collect();
+        f.debug_struct("Store")
+            .field("locals", &locals)
+            .field("worlds", &self.worlds.len())
+            .field("messages", &self.messages.len())
+            .finish()
+    }
+}

@@ -11,7 +11,7 @@ use crate::protocol::Protocol;
 use crate::record::{Purpose, record, record_corrected};
 use crate::scenario;
 use crate::scripts;
-use crate::search::{Goal, Limits, Search};
+use crate::search::{Goal, Limits, search};
 use crate::system::System;
 
 /// A path to be recorded. A counterexample stands twice: as it was found, and as the same script
@@ -97,8 +97,9 @@ impl Wanted {
             PathOf::Search => {
                 let bounds = scenario::by_name(self.scenario)?.bounds;
                 let system = Arc::new(System::new(self.protocol.clone(), bounds.clone()));
-                let search = Search::new(system, Goal::of(self.row)?, Limits::default());
-                (bounds, search.run_to_the_end().1?)
+                let goal = Goal::of(self.row)?;
+                let found = search(&system, Some(goal), &Limits::default());
+                (bounds, found.path(goal)?.clone())
             }
         };
         let system = System::new(self.protocol.clone(), bounds);

@@ -3,87 +3,98 @@
 
 use klog_trace::action::Node;
 use klog_trace::view::Life;
-use klog_trace::{Action, BrokerView};
+use klog_trace::{Action, BrokerView, Envelope};
 
-use crate::network::{InFlight, Kind};
-use crate::row::Row;
-use crate::system::System;
+use crate::network::{self, InFlight, Kind};
+use crate::row::{Row, Whole};
+use crate::system::Partition;
 
-impl System {
+impl Partition {
     /// Everything that can happen in `row`, in a fixed order.
-    pub fn enabled(&self, row: &Row, actions: &mut Vec<Action>) {
-        let read = row.network.heads().filter(|message| row.is_reachable(message.to));
-        actions.extend(read.map(delivery));
+    pub(crate) fn enabled(&self, row: &Whole<'_>, each: &mut impl FnMut(Action)) {
+        let read = network::heads(row).filter(|message| row.is_reachable(message.envelope.to));
+        read.map(delivery).for_each(&mut *each);
         for n in 1..=self.bounds.brokers {
             let broker = row.broker(n);
             if broker.life == Life::Up {
-                self.enabled_up(row, n, broker, actions);
+                self.enabled_up(row, n, broker, each);
             } else {
-                actions.push(Action::Restart { broker: n });
+                each(Action::Restart { broker: n });
                 // The process died, and then the machine.
                 if broker.life == Life::Crashed {
-                    enabled_power_losses(row, n, broker, actions);
+                    enabled_power_losses(row, n, broker, each);
                 }
             }
         }
-        self.enabled_controller(row, actions);
+        self.enabled_controller(row, each);
     }
 
-    fn enabled_up(&self, row: &Row, n: Node, broker: &BrokerView, actions: &mut Vec<Action>) {
-        let budgets = &row.budgets;
-        let unread = row.network.unread(n) as u8;
-        actions.extend((1..=unread).map(|records| Action::ApplyMetadata { broker: n, records }));
+    fn enabled_up(
+        &self,
+        row: &Whole<'_>,
+        n: Node,
+        broker: &BrokerView,
+        each: &mut impl FnMut(Action),
+    ) {
+        let budgets = row.budgets();
+        let unread = network::unread(row, n).count() as u8;
+        (1..=unread).for_each(|records| each(Action::ApplyMetadata { broker: n, records }));
         if broker.leads().is_some() {
             if row.client().produced < self.bounds.records {
                 let acks = self.bounds.acks.iter();
-                actions.extend(acks.map(|&acks| Action::Produce { broker: n, acks }));
+                acks.for_each(|&acks| each(Action::Produce { broker: n, acks }));
             }
             if row.has_verdict(n) {
-                actions.push(Action::Verdict { broker: n });
+                each(Action::Verdict { broker: n });
             }
             if budgets.lag_checks > 0 && row.can_shrink(n) {
-                actions.push(Action::LagCheck { broker: n });
+                each(Action::LagCheck { broker: n });
             }
         }
         if budgets.checkpoints > 0 && broker.hw != broker.hw_checkpoint {
-            actions.push(Action::Checkpoint { broker: n });
+            each(Action::Checkpoint { broker: n });
         }
         if budgets.crashes > 0 {
-            actions.push(Action::Crash { broker: n });
+            each(Action::Crash { broker: n });
         }
-        enabled_power_losses(row, n, broker, actions);
+        enabled_power_losses(row, n, broker, each);
     }
 
-    fn enabled_controller(&self, row: &Row, actions: &mut Vec<Action>) {
-        let image = &row.controller().image;
+    fn enabled_controller(&self, row: &Whole<'_>, each: &mut impl FnMut(Action)) {
+        let (image, moves) = (&row.controller().image, row.budgets().moves);
         for n in 1..=self.bounds.brokers {
             let broker = row.broker(n);
             let active = image.is_active(n);
             if active && broker.life != Life::Up {
-                actions.push(Action::Fence { broker: n });
+                each(Action::Fence { broker: n });
             }
             if !active && broker.life == Life::Up && row.has_metadata(n) {
-                actions.push(Action::Unfence { broker: n });
+                each(Action::Unfence { broker: n });
             }
             let movable = active && image.isr.contains(&n) && image.leader.is_some_and(|l| l != n);
-            if row.budgets.moves > 0 && movable {
-                actions.push(Action::Move { to: n });
+            if moves > 0 && movable {
+                each(Action::Move { to: n });
             }
         }
     }
 }
 
 /// The machine loses power and keeps any part of the log, also if the process is dead already.
-fn enabled_power_losses(row: &Row, n: Node, broker: &BrokerView, actions: &mut Vec<Action>) {
-    if row.budgets.power_losses > 0 {
+fn enabled_power_losses(
+    row: &Whole<'_>,
+    n: Node,
+    broker: &BrokerView,
+    each: &mut impl FnMut(Action),
+) {
+    if row.budgets().power_losses > 0 {
         let keeps = 0..=broker.log.len() as u8;
-        actions.extend(keeps.map(|keep| Action::PowerLoss { broker: n, keep }));
+        keeps.for_each(|keep| each(Action::PowerLoss { broker: n, keep }));
     }
 }
 
 fn delivery(m: &InFlight) -> Action {
-    let InFlight { from, to, connection, .. } = *m;
-    match Kind::of(&m.message) {
+    let (&Envelope { from, to, .. }, connection) = (&m.envelope, m.connection);
+    match m.kind() {
         Kind::Fetch => Action::DeliverFetch { from, to, connection },
         Kind::FetchAnswer => Action::DeliverFetchAnswer { from, to },
         Kind::AlterPartition => Action::DeliverAlterPartition { from, connection },

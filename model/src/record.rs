@@ -8,9 +8,9 @@ use klog_trace::diff::{Difference, diff};
 use klog_trace::trace::{Discarded, Divergence, Expect, FORMAT, Header, Start, VERSION};
 use klog_trace::{Action, Step, Trace};
 
-use crate::network::InFlight;
+use crate::network;
 use crate::protocol::Protocol;
-use crate::row::Row;
+use crate::row::{Row as _, Whole};
 use crate::system::{Outcome, System};
 
 /// What a trace is recorded for.
@@ -90,11 +90,11 @@ fn assemble(
     trace
 }
 
-pub(crate) fn start_of(system: &System, row: &Row) -> Start {
+pub(crate) fn start_of(system: &System, row: &Whole<'_>) -> Start {
     Start {
         brokers: brokers(system).map(|n| (n, row.broker(n).clone())).collect(),
         controller: row.controller().clone(),
-        in_flight: row.network.messages().iter().map(InFlight::envelope).collect(),
+        in_flight: network::messages(row).map(|m| m.envelope.clone()).collect(),
     }
 }
 
@@ -106,14 +106,14 @@ fn brokers(system: &System) -> std::ops::RangeInclusive<Node> {
 pub(crate) fn step_of(
     system: &System,
     step: usize,
-    before: &Row,
+    before: &Whole<'_>,
     action: Action,
-    after: &Outcome,
+    after: &Outcome<'_>,
 ) -> Step {
     let row = &after.row;
     let changed = brokers(system).filter(|n| before.broker(*n) != row.broker(*n));
-    let promised = |r: &Row, o: usize| r.ghost.committed.get(o).copied().flatten();
-    let committed = (0..row.ghost.committed.len())
+    let promised = |r: &Whole<'_>, o: usize| r.ghost().committed.get(o).copied().flatten();
+    let committed = (0..row.ghost().committed.len())
         .filter(|o| promised(before, *o).is_none())
         .filter_map(|o| Some((o as u8, promised(row, o)?)));
     Step {
@@ -125,7 +125,7 @@ pub(crate) fn step_of(
         discarded: after
             .discarded
             .iter()
-            .map(|m| Discarded { connection: m.connection, envelope: m.envelope() })
+            .map(|m| Discarded { connection: m.connection, envelope: m.envelope.clone() })
             .collect(),
         idle: after.idle,
         published_to: after.published_to.clone(),
@@ -144,8 +144,7 @@ pub fn diverges_at(system: &System, path: &[Action]) -> Option<Divergence> {
     let (mut faulty_row, mut correct_row) = (system.initial(), correct.initial());
     for (index, action) in path.iter().enumerate() {
         let faulty = system.step(&faulty_row, *action);
-        let mut right = correct.step_keeping(&correct_row, *action);
-        right.row.network.remove(|m| faulty.discarded.contains(m));
+        let right = correct.step_discarding(&correct_row, *action, &faulty.discarded);
         if let Some((node, d)) = first_difference(system, &faulty, &right) {
             let Difference { field, left, right } = d;
             return Some(Divergence { step: index + 1, node, field, faulty: left, correct: right });
@@ -159,8 +158,8 @@ pub fn diverges_at(system: &System, path: &[Action]) -> Option<Divergence> {
 /// order in which a replay compares.
 fn first_difference(
     system: &System,
-    faulty: &Outcome,
-    right: &Outcome,
+    faulty: &Outcome<'_>,
+    right: &Outcome<'_>,
 ) -> Option<(Node, Difference)> {
     let first = |mut rows: Vec<Difference>| (!rows.is_empty()).then(|| rows.remove(0));
     let broker = brokers(system).find_map(|n| {

@@ -1,16 +1,16 @@
 //! One run: every property and witness of a scenario under a protocol, with an honest verdict.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use klog_trace::Action;
 use klog_trace::property::{Kind, Property, Witness};
 use klog_trace::trace::Bounds;
+use levelwise::Bound;
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::search::{Bound, Counters, Found, Goal, Limits, Search};
+use crate::search::{Found, Goal, Limits, search};
 use crate::system::System;
 
 /// What to run.
@@ -49,7 +49,6 @@ impl Expectation {
             Goal::Witness(witness) => {
                 self.witnesses.contains(&witness).then_some((Outcome::Witnessed, None))
             }
-            Goal::Explore => None,
         }
     }
 }
@@ -124,72 +123,35 @@ pub struct Report {
     pub properties: Vec<Row>,
     /// Transitions by kind of action.
     pub actions: ActionCounts,
-    /// States cut by a bound other than the named budgets: none, or the search is bounded.
+    /// States that are known and were not looked behind, since a limit was reached: none, or the
+    /// search is bounded.
     pub boundary_cut: u64,
     /// States in which more was lost to power than is promised to survive.
     pub outside_claim: u64,
     /// Bound on the probability that two distinct states were taken for one: n² / 2⁶⁵.
     pub collision_probability: f64,
+    /// The share of actors' reactions that were known already (measured: threads remember each for
+    /// itself); none if the engine remembers nothing.
+    pub memo_hit_rate: Option<f64>,
 }
 
-/// Runs a job: the whole space once, then the shortest path to whatever was found in it. For a
-/// single row, one search that ends at the row's shortest path.
+/// Runs a job: the whole space, with the shortest path to whatever is found in it. For a single
+/// row, a search that ends at the row's shortest path.
 pub fn run(job: &Job, limits: &Limits) -> Report {
     let started = Instant::now();
     let system = Arc::new(System::new(job.protocol.clone(), job.bounds.clone()));
-    if let Some(goal) = job.only.and_then(Goal::of) {
-        let search = Search::new(system, goal, limits.clone());
-        let counters = Arc::clone(&search.counters);
-        let (found, path) = search.run_to_the_end();
-        let rows = vec![only_row(job, goal, path, found.bound)];
-        return assemble(job, &found, &counters, rows, started);
-    }
-    let explore = Search::new(Arc::clone(&system), Goal::Explore, limits.clone());
-    let counters = Arc::clone(&explore.counters);
-    let found = explore.run();
-    let (rows, cut) = rows(job, &system, limits, &counters, found.bound);
-    // A limit that cuts the search for a path leaves a row unfinished, whatever was explored.
-    let found = Found { bound: found.bound.or(cut), ..found };
-    assemble(job, &found, &counters, rows, started)
+    let only = job.only.and_then(Goal::of);
+    let mut found = search(&system, only, limits);
+    let paths = std::mem::take(&mut found.paths);
+    let of = |goal: Goal| paths.iter().find(|hit| hit.0 == goal).map(|hit| hit.1.clone());
+    let goals = Goal::every_row().filter(|goal| only.is_none_or(|only| only == *goal));
+    let rows = goals.map(|goal| row(job, goal, of(goal), found.bound)).collect();
+    assemble(job, &found, rows, started)
 }
 
-/// The rows of a whole exploration, and the limit that cut the search for a path, if one did.
-fn rows(
-    job: &Job,
-    system: &Arc<System>,
-    limits: &Limits,
-    counters: &Counters,
-    bound: Option<Bound>,
-) -> (Vec<Row>, Option<Bound>) {
-    let bits = (counters.violated.load(Relaxed), counters.witnessed.load(Relaxed));
-    let mut cut = None;
-    let rows = Goal::every_row()
-        .map(|goal| {
-            let hit = match goal {
-                Goal::Violate(property) => bits.0 & 1 << property as u64 != 0,
-                Goal::Witness(witness) => bits.1 & 1 << witness as u64 != 0,
-                Goal::Explore => false,
-            };
-            let mut path = None;
-            if hit {
-                let search = Search::new(Arc::clone(system), goal, limits.clone());
-                let (found, shortest) = search.run_to_the_end();
-                path = shortest;
-                cut = cut.or(found.bound.filter(|b| *b != Bound::Goal));
-            }
-            row(job, goal, hit, path, bound)
-        })
-        .collect();
-    (rows, cut)
-}
-
-fn only_row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
-    row(job, goal, path.is_some(), path, bound)
-}
-
-fn row(job: &Job, goal: Goal, hit: bool, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
-    let (id, kind) = goal.row().expect("a row's goal");
-    let result = match (kind, hit) {
+fn row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
+    let (id, kind) = goal.row();
+    let result = match (kind, path.is_some()) {
         (Kind::Always, true) => Outcome::Violated,
         (Kind::Witness, true) => Outcome::Witnessed,
         (Kind::Always, false) if bound.is_none() => Outcome::Holds,
@@ -208,16 +170,8 @@ fn row(job: &Job, goal: Goal, hit: bool, path: Option<Vec<Action>>, bound: Optio
     }
 }
 
-fn assemble(
-    job: &Job,
-    found: &Found,
-    counters: &Counters,
-    properties: Vec<Row>,
-    started: Instant,
-) -> Report {
-    let count = |i: usize| counters.actions[i].load(Relaxed);
-    #[expect(clippy::cast_precision_loss, reason = "a bound on a probability")]
-    let unique = found.unique as f64;
+fn assemble(job: &Job, found: &Found, properties: Vec<Row>, started: Instant) -> Report {
+    let kinds = Action::KINDS.iter().zip(&found.actions);
     Report {
         scenario: job.scenario.clone(),
         protocol: job.protocol.name.clone(),
@@ -231,10 +185,11 @@ fn assemble(
         seconds: started.elapsed().as_secs_f64(),
         peak_rss_bytes: peak_rss_bytes(),
         properties,
-        actions: Action::KINDS.iter().enumerate().map(|(i, kind)| (*kind, count(i))).collect(),
-        boundary_cut: counters.cut.load(Relaxed),
-        outside_claim: counters.outside_claim.load(Relaxed),
-        collision_probability: unique * unique / 2f64.powi(65),
+        actions: kinds.map(|(kind, count)| (*kind, *count)).collect(),
+        boundary_cut: found.left,
+        outside_claim: found.outside_claim,
+        collision_probability: levelwise::fingerprint::collision_bound(found.unique),
+        memo_hit_rate: found.memo.map(levelwise::Memo::hit_rate),
     }
 }
 

@@ -1,20 +1,25 @@
 //! One state of the whole, and what may be asked of it.
 
-use std::sync::Arc;
-
 use klog_trace::action::Node;
 use klog_trace::trace::Bounds;
 use klog_trace::view::{Life, Role};
-use klog_trace::{Action, BrokerView, EpochStart, Ghost, Record, World};
-
-use smallvec::SmallVec;
+use klog_trace::{
+    Action, BrokerView, ControllerView, EpochStart, Ghost, Image, Record, World,
+};
+use levelwise::system::State;
 
 use crate::broker::{epoch_of, leader};
-use crate::network::Network;
+use crate::client::Client;
+use crate::network;
 use crate::node::NodeState;
+use crate::system::Partition;
+
+/// One state of the whole: the nodes (the controller, the brokers from 1 on, the clients), what is
+/// in flight, the budgets, and as its world the ghost.
+pub type Whole<'a> = State<'a, Partition>;
 
 /// How often the environment may still perturb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budgets {
     /// Leadership moves.
     pub moves: u8,
@@ -29,6 +34,9 @@ pub struct Budgets {
 }
 
 impl Budgets {
+    /// How many words of a state they take.
+    pub const WORDS: usize = 2;
+
     /// The whole budget.
     pub fn of(bounds: &Bounds) -> Self {
         Self {
@@ -52,24 +60,92 @@ impl Budgets {
         };
         *budget -= 1;
     }
+
+    /// As words of a state.
+    pub fn words(self) -> [u32; Self::WORDS] {
+        let Self { moves, crashes, power_losses, lag_checks, checkpoints } = self;
+        [
+            u32::from_le_bytes([moves, crashes, power_losses, lag_checks]),
+            u32::from(checkpoints),
+        ]
+    }
+
+    /// Of the words of a state.
+    pub fn of_words(first: u32, second: u32) -> Self {
+        let [moves, crashes, power_losses, lag_checks] = first.to_le_bytes();
+        let checkpoints = second as u8;
+        Self { moves, crashes, power_losses, lag_checks, checkpoints }
+    }
 }
 
-/// One state of the whole.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Row {
-    /// The controller, the brokers from 1 on, the clients.
-    pub nodes: SmallVec<[Arc<NodeState>; 5]>,
-    /// What is in flight.
-    pub network: Network,
-    /// What may still go wrong.
-    pub budgets: Budgets,
+/// What may be asked of a state.
+pub trait Row<'a> {
+    /// The broker's state.
+    fn broker(&self, n: Node) -> &'a BrokerView;
+
+    /// The controller's state.
+    fn controller(&self) -> &'a ControllerView;
+
+    /// The clients' state.
+    fn client(&self) -> &'a Client;
+
     /// What was promised.
-    pub ghost: Arc<Ghost>,
+    fn ghost(&self) -> &'a Ghost;
+
+    /// What may still go wrong.
+    fn budgets(&self) -> Budgets;
+
+    /// Whether the node's process runs.
+    fn is_reachable(&self, n: Node) -> bool;
+
+    /// Whether a waiting produce of this broker is decided.
+    fn has_verdict(&self, n: Node) -> bool;
+
+    /// Whether a lag check would make this leader propose a shrink.
+    fn can_shrink(&self, n: Node) -> bool;
+
+    /// Whether the broker has applied metadata since it started.
+    fn has_metadata(&self, n: Node) -> bool;
+
+    /// The leader epoch of the newest record this broker can apply, or has applied.
+    fn last_published(&self, n: Node) -> Option<u8>;
 }
 
-impl Row {
-    /// Whether a waiting produce of this broker is decided.
-    pub fn has_verdict(&self, n: Node) -> bool {
+impl<'a> Row<'a> for Whole<'a> {
+    fn broker(&self, n: Node) -> &'a BrokerView {
+        match self.local(n.into()) {
+            NodeState::Broker(broker) => broker,
+            _ => unreachable!("{n} is a broker"),
+        }
+    }
+
+    fn controller(&self) -> &'a ControllerView {
+        match self.local(0) {
+            NodeState::Controller(controller) => controller,
+            _ => unreachable!("0 is the controller"),
+        }
+    }
+
+    fn client(&self) -> &'a Client {
+        match self.local(self.locals_len() - 1) {
+            NodeState::Client(client) => client,
+            _ => unreachable!("the last node is the client"),
+        }
+    }
+
+    fn ghost(&self) -> &'a Ghost {
+        self.world()
+    }
+
+    fn budgets(&self) -> Budgets {
+        Budgets::of_words(self.word(0), self.word(1))
+    }
+
+    fn is_reachable(&self, n: Node) -> bool {
+        n == klog_trace::action::CONTROLLER || self.broker(n).life == Life::Up
+    }
+
+    fn has_verdict(&self, n: Node) -> bool {
         let broker = self.broker(n);
         match &broker.role {
             Role::Leader { waiting, .. } => waiting.iter().any(|w| w.offset < broker.hw),
@@ -77,16 +153,20 @@ impl Row {
         }
     }
 
-    /// Whether a lag check would make this leader propose a shrink.
-    pub fn can_shrink(&self, n: Node) -> bool {
+    fn can_shrink(&self, n: Node) -> bool {
         let broker = self.broker(n);
         let free = matches!(&broker.role, Role::Leader { pending: None, .. });
         free && broker.proposed_at.is_none() && !leader::laggards(broker).is_empty()
     }
 
-    /// Whether the broker has applied metadata since it started.
-    pub fn has_metadata(&self, n: Node) -> bool {
+    fn has_metadata(&self, n: Node) -> bool {
         self.broker(n).role != Role::None
+    }
+
+    fn last_published(&self, n: Node) -> Option<u8> {
+        let newest: Option<&Image> =
+            network::unread(self, n).next_back().map(|record| network::image_of(self, record));
+        newest.map(|image| image.leader_epoch).or_else(|| epoch_of(&self.broker(n).role))
     }
 }
 
@@ -95,11 +175,11 @@ pub(crate) fn newer_than(broker: &BrokerView, epoch: u8) -> Option<u8> {
     epoch_of(&broker.role).filter(|mine| *mine > epoch)
 }
 
-/// A row as properties see it.
+/// A state as properties see it.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     /// The state.
-    pub row: &'a Row,
+    pub row: &'a Whole<'a>,
     /// Number of brokers.
     pub brokers: Node,
     /// Effective minimum size of the ISR.
@@ -135,6 +215,6 @@ impl World for RowView<'_> {
         self.min_isr
     }
     fn ghost(&self) -> &Ghost {
-        &self.row.ghost
+        self.row.world()
     }
 }

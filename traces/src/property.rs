@@ -220,7 +220,7 @@ pub struct Seen<'a, W> {
     /// The state after.
     pub after: &'a W,
     /// Messages newly sent.
-    pub sent: &'a [Envelope],
+    pub sent: &'a [&'a Envelope],
     /// What clients were told.
     pub answers: &'a [ClientAnswer],
 }

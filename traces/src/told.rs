@@ -150,7 +150,8 @@ fn any_step(trace: &Trace, such: impl Fn(&Seen<'_, Told>) -> bool) -> bool {
             answer.offset.filter(|_| verdict).map(|offset| (offset, answer.value))
         });
         after.remember(step.action, &mut before.brokers.clone(), acknowledged);
-        let (action, sent, answers) = (&step.action, &step.sent, &step.answers);
+        let (action, sent, answers) = (&step.action, step.sent.iter(), &step.answers);
+        let sent = &sent.collect::<Vec<_>>();
         let found = such(&Seen { before: &before, action, after: &after, sent, answers });
         before = after;
         found

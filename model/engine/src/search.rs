@@ -24,13 +24,15 @@ pub struct Options {
     pub threads: usize,
     /// When to end early.
     pub limits: Limits,
+    /// Which goals are looked for, one bit each.
+    pub goals: u64,
     /// Whether to go on when something was found.
     pub until: Until,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, limits: Limits::default(), until: Until::default() }
+        Self { threads: 1, limits: Limits::default(), goals: u64::MAX, until: Until::default() }
     }
 }
 
@@ -207,7 +209,7 @@ impl<'a, S: Space> Search<'a, S> {
 
     fn goals_of(&self, wanted: impl Fn(Sort) -> bool) -> u64 {
         let bits = self.goals.iter().enumerate().filter(|(_, goal)| wanted(goal.sort));
-        bits.fold(0, |all, (n, _)| all | 1 << n)
+        self.options.goals & bits.fold(0, |all, (n, _)| all | 1 << n)
     }
 
     /// The goals that were not hit yet.

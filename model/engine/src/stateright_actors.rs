@@ -216,7 +216,7 @@ where
         }
         self.record(step, flight.number, 0, envelope, self.model.record_msg_in);
         if self.duplicating {
-            step.retain(|mail| matches!(mail, Mail::Sent(_)));
+            step.retain(|_, mail| matches!(mail, Mail::Sent(_)));
             let last = step.post(Mail::Last(envelope.clone()));
             step.put(last);
         } else {

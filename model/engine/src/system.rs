@@ -177,15 +177,9 @@ impl<S: System> Actors<S> {
         State::of_row(&self.system, &self.store, row)
     }
 
-    /// Lets one thing happen in a state, outside of a search.
-    pub fn step<'a>(
-        &'a self,
-        worker: &'a mut Worker<S>,
-        before: &State<'a, S>,
-        choice: S::Choice,
-    ) -> (Taken, Step<'a, S>) {
-        let mut step = Step::new(&self.system, &mut worker.memos, before.clone());
-        (self.system.take(&mut step, choice), step)
+    /// A step from a state, outside of a search.
+    pub fn step<'a>(&'a self, worker: &'a mut Worker<S>, before: State<'a, S>) -> Step<'a, S> {
+        Step::new(&self.system, &mut worker.memos, before)
     }
 }
 

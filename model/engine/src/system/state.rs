@@ -129,6 +129,11 @@ impl<'a, S: System> State<'a, S> {
         mix(sum)
     }
 
+    /// How many actors there are.
+    pub fn locals_len(&self) -> usize {
+        self.locals.len()
+    }
+
     /// An actor's state.
     #[inline]
     pub fn local(&self, actor: usize) -> &'a S::Local {

@@ -83,6 +83,8 @@ pub(super) struct Memos<S: System> {
     events: Map<S::Event, u32>,
     /// By world and what changed it.
     worlds: Map<(u32, u64), u32>,
+    /// By message and what became of it.
+    messages: Map<(u32, u64), u32>,
     scratch: Vec<Effect<S::Message, S::Event>>,
     fared: Memo,
 }
@@ -94,6 +96,7 @@ impl<S: System> Memos<S> {
             effects: Vec::new(),
             events: Map::default(),
             worlds: Map::default(),
+            messages: Map::default(),
             scratch: Vec::new(),
             fared: Memo::default(),
         }
@@ -122,7 +125,13 @@ impl<'a, S: System> Step<'a, S> {
     /// Lets a message reach an actor. Its state changes at once; what it does beyond that is for
     /// the caller to carry out.
     pub fn react_to_message(&mut self, actor: usize, message: Flight) -> Reaction {
-        self.react_with(actor, u64::from(message.number) << 1, |step, effects| {
+        let reaction = self.foresee(actor, message);
+        self.adopt(actor, reaction)
+    }
+
+    /// What an actor would do if a message reached it.
+    pub fn foresee(&mut self, actor: usize, message: Flight) -> Reaction {
+        self.remembered(actor, u64::from(message.number) << 1, |step, effects| {
             let stimulus = Stimulus::Message(step.state.message(message));
             step.system.react(actor, step.state.local(actor), stimulus, effects)
         })
@@ -135,13 +144,21 @@ impl<'a, S: System> Step<'a, S> {
             Some(number) => *number,
             None => *self.memos.events.entry(event.clone()).or_insert(next),
         };
-        self.react_with(actor, u64::from(number) << 1 | 1, |step, effects| {
+        let reaction = self.remembered(actor, u64::from(number) << 1 | 1, |step, effects| {
             let stimulus = Stimulus::Event(event);
             step.system.react(actor, step.state.local(actor), stimulus, effects)
-        })
+        });
+        self.adopt(actor, reaction)
     }
 
-    fn react_with(
+    fn adopt(&mut self, actor: usize, reaction: Reaction) -> Reaction {
+        if let Some(local) = reaction.local {
+            self.state.set_local(actor, local);
+        }
+        reaction
+    }
+
+    fn remembered(
         &mut self,
         actor: usize,
         stimulus: u64,
@@ -152,14 +169,10 @@ impl<'a, S: System> Step<'a, S> {
     ) -> Reaction {
         let key = u64::from(self.state.local_number(actor)) << 33 | stimulus;
         self.memos.fared.asked += 1;
-        let reaction = match self.memos.reactions[actor].get(&key) {
+        match self.memos.reactions[actor].get(&key) {
             Some(known) => *known,
             None => self.compute(actor, key, compute),
-        };
-        if let Some(local) = reaction.local {
-            self.state.set_local(actor, local);
         }
-        reaction
     }
 
     #[cold]
@@ -209,15 +222,31 @@ impl<'a, S: System> Step<'a, S> {
         self.state.store().post(self.system, message)
     }
 
+    /// The number of a message made of another one and of what `what` stands for, which is
+    /// remembered.
+    pub fn remake(
+        &mut self,
+        message: u32,
+        what: u64,
+        make: impl FnOnce(&S::Message) -> S::Message,
+    ) -> u32 {
+        let (system, store) = (self.system, self.state.store());
+        let memo = self.memos.messages.entry((message, what));
+        *memo.or_insert_with(|| {
+            store.post(system, make(&store.messages.get(message).value.message))
+        })
+    }
+
     /// Takes the message at this place among those in flight.
     pub fn remove(&mut self, at: usize) -> Flight {
         self.state.remove(at)
     }
 
     /// Keeps only some of what is in flight.
-    pub fn retain(&mut self, mut keep: impl FnMut(&S::Message) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(Flight, &'a S::Message) -> bool) {
         let store = self.state.store();
-        self.state.retain(|flight| keep(&store.messages.get(flight.number).value.message));
+        self.state
+            .retain(|flight| keep(*flight, &store.messages.get(flight.number).value.message));
     }
 
     /// Sets a plain word.

@@ -14,7 +14,8 @@ use klog_model::fault::{Fault, FaultInfo};
 use klog_model::protocol::{LADDER, Protocol, Rung};
 use klog_model::report::{Job, Report, run};
 use klog_model::scenario::{self, Scenario};
-use klog_model::search::{Goal, Limits, Search};
+use klog_model::search::by_stateright::Search;
+use klog_model::search::{Goal, Limits};
 use klog_model::system::System;
 use klog_model::{svg, text};
 use klog_trace::property::{PROPERTIES, WITNESSES};
@@ -66,6 +67,7 @@ fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
             .max_seconds
             .map(|s| Instant::now() + Duration::from_secs(s.unsigned_abs())),
         interrupted: Arc::clone(interrupted),
+        ..Limits::default()
     }
 }
 
@@ -133,8 +135,8 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     let only = match &command.property {
         None => None,
         Some(id) => {
-            let row = Goal::of(id).and_then(Goal::row);
-            let known = Goal::every_row().filter_map(Goal::row).map(|r| r.0);
+            let row = Goal::of(id).map(Goal::row);
+            let known = Goal::every_row().map(|goal| goal.row().0);
             Some(row.ok_or_else(|| unknown("property", id, known, "properties"))?.0)
         }
     };
@@ -285,7 +287,7 @@ fn explore(command: &args::Explore) -> Done {
         .write_all(line.as_bytes())
         .map_err(|e| format!("cannot print the address http://{address}/: {e}; free some space"))?;
     // A search for violations of the first property runs on demand behind the page.
-    let goal = Goal::Violate(PROPERTIES[0].0);
+    let goal = Some(Goal::Violate(PROPERTIES[0].0));
     let system = Arc::new(System::new(protocol, bounds));
     // The page lives until the process is told to end, so the default handling of Ctrl-C serves.
     let search = Search::new(system, goal, Limits::default());

@@ -1,0 +1,189 @@
+//! What a step does: who reacts, what is put on its way, what the ghost remembers.
+//!
+//! An environment event is an event to one actor or a function of the row; perturbations have
+//! budgets, healing has none.
+
+use klog_trace::action::{CONTROLLER, Connection, Node};
+use klog_trace::trace::Interleaving;
+use klog_trace::{Action, BrokerView};
+use levelwise::system::{Effect, Reaction, Step};
+
+use super::partition::{Letter, Partition};
+use crate::network::{self, Flying, Kind};
+use crate::node::Event;
+use crate::row::{Budgets, Row, Whole};
+
+type Making<'a> = Step<'a, Partition>;
+
+impl Partition {
+    /// Lets one enabled thing happen, and takes out of flight what is doomed then.
+    pub(crate) fn take_step(&self, step: &mut Making<'_>, action: Action) {
+        self.step_keeping(step, action);
+        let now = step.state.clone();
+        let mut discarded = std::mem::take(&mut step.told.discarded);
+        step.retain(|flight, flying| {
+            let doomed = flying.message().is_some_and(|m| self.doomed(&now, m));
+            if doomed {
+                discarded.push(flight.number);
+            }
+            !doomed
+        });
+        step.told.discarded = discarded;
+    }
+
+    /// Lets one enabled thing happen; everything that is in flight stays there.
+    pub(crate) fn step_keeping(&self, step: &mut Making<'_>, action: Action) {
+        let before = step.state.clone();
+        self.act(step, &before, action);
+        if self.bounds.interleaving == Interleaving::Merged
+            && let Action::DeliverFetch { from: follower, to: leader, .. } = action
+        {
+            self.read_idle_answer(step, leader, follower);
+        }
+        self.remember(step, &before, action);
+    }
+
+    fn act(&self, step: &mut Making<'_>, before: &Whole<'_>, action: Action) {
+        match action {
+            Action::Produce { broker: to, acks } => {
+                let client = self.bounds.brokers + 1;
+                self.react(step, client, client, Event::Produce { to, acks, value: 0 });
+            }
+            Action::DeliverFetch { from, to, connection } => {
+                self.deliver(step, from, to, connection, Kind::Fetch);
+            }
+            Action::DeliverFetchAnswer { from, to } => {
+                self.deliver(step, from, to, Connection::Open, Kind::FetchAnswer);
+            }
+            Action::DeliverAlterPartition { from, connection } => {
+                self.deliver(step, from, CONTROLLER, connection, Kind::AlterPartition);
+            }
+            Action::DeliverAlterPartitionAnswer { to } => {
+                let kind = Kind::AlterPartitionAnswer;
+                self.deliver(step, CONTROLLER, to, Connection::Open, kind);
+            }
+            Action::ApplyMetadata { broker, records } => {
+                let newest = network::read(step, broker, records);
+                let newest = newest.expect("an enabled action applies at least one record");
+                let reaction = step.react_to_message(broker.into(), newest);
+                self.send_all(step, broker, reaction);
+            }
+            Action::Verdict { broker } => self.react(step, broker, broker, Event::Verdict),
+            Action::LagCheck { broker } => self.react(step, broker, broker, Event::LagCheck),
+            Action::Checkpoint { broker } => self.react(step, broker, broker, Event::Checkpoint),
+            Action::Crash { broker } => self.die(step, broker, Event::Crash),
+            Action::PowerLoss { broker, keep } => {
+                let mut ghost = before.ghost().clone();
+                ghost.power_lost(&self.view(before), broker, keep);
+                step.set_world(ghost);
+                self.die(step, broker, Event::PowerLoss { keep });
+            }
+            Action::Restart { broker } => {
+                self.react(step, broker, broker, Event::Restart { broker });
+            }
+            Action::Fence { broker } => self.react_controller(step, Event::Fence { broker }),
+            Action::Unfence { broker } => self.react_controller(step, Event::Unfence { broker }),
+            Action::Move { to } => self.react_controller(step, Event::Move { to }),
+        }
+        let mut budgets: Budgets = step.state.budgets();
+        budgets.spend(action);
+        for (n, word) in budgets.words().into_iter().enumerate() {
+            step.set_word(n, word);
+        }
+    }
+
+    fn die(&self, step: &mut Making<'_>, broker: Node, event: Event) {
+        let now = step.state.clone();
+        network::cut_off(step, broker, |n| now.is_reachable(n));
+        self.react(step, broker, broker, event);
+    }
+
+    fn deliver(&self, step: &mut Making<'_>, from: Node, to: Node, on: Connection, kind: Kind) {
+        let message = network::take(step, from, to, on, kind);
+        let message = message.expect("an enabled action delivers a message");
+        step.told.unread = on == Connection::Broken;
+        let reaction = step.react_to_message(to.into(), message);
+        self.send_all(step, to, reaction);
+    }
+
+    /// One actor reacts, and what it sends is put on its way.
+    fn react(&self, step: &mut Making<'_>, me: Node, src: Node, event: Event) {
+        let reaction = step.react_to_event(me.into(), &Letter { peer: src, event });
+        self.send_all(step, me, reaction);
+    }
+
+    fn react_controller(&self, step: &mut Making<'_>, event: Event) {
+        self.react(step, CONTROLLER, CONTROLLER, event);
+    }
+
+    /// What an actor sends is put on its way.
+    pub(crate) fn send_all(&self, step: &mut Making<'_>, me: Node, reaction: Reaction) {
+        for n in reaction.effects() {
+            match step.effect(n) {
+                Effect::Send(number) => self.send(step, number),
+                Effect::Event(Letter { peer, event }) => {
+                    if let Event::Answer(answer) = event {
+                        step.told.answers.push(answer);
+                    }
+                    self.react(step, peer, me, event);
+                }
+            }
+        }
+    }
+
+    fn send(&self, step: &mut Making<'_>, number: u32) {
+        match step.message(number) {
+            Flying::Message(message) => {
+                step.told.sent.push(number);
+                let kind = message.kind();
+                let is_answer = matches!(kind, Kind::FetchAnswer | Kind::AlterPartitionAnswer);
+                let unread = is_answer && step.told.unread;
+                let tries_again = kind == Kind::Fetch;
+                let reached = || step.state.is_reachable(message.envelope.to);
+                if !unread && (tries_again || reached()) {
+                    step.put(number);
+                }
+            }
+            // The controller's publication: one more record for every broker that runs.
+            Flying::Record(n, image) => {
+                if step.state.is_reachable(*n) && self.concerns(&step.state, *n, image) {
+                    step.put(number);
+                    step.told.published_to.push(*n);
+                }
+            }
+        }
+    }
+
+    /// The ghost sees what the step shows.
+    fn remember(&self, step: &mut Making<'_>, before: &Whole<'_>, action: Action) {
+        let acknowledges = matches!(action, Action::Verdict { .. });
+        let after = step.state.clone();
+        let shows = |n: Node| shows_more(before.broker(n), after.broker(n));
+        if !acknowledges && !(1..=self.bounds.brokers).any(shows) {
+            return;
+        }
+        let mut ghost = after.ghost().clone();
+        if acknowledges {
+            for answer in &step.told.answers {
+                if let (0, Some(offset)) = (answer.error, answer.offset) {
+                    ghost.acknowledged(offset, answer.value);
+                }
+            }
+        }
+        for n in (1..=self.bounds.brokers).filter(|n| shows(*n)) {
+            let old = before.broker(n);
+            ghost.observe(&self.view(&after), n, old.leads(), old.hw);
+        }
+        if ghost != *after.ghost() {
+            step.set_world(ghost);
+        }
+    }
+}
+
+/// Whether a step may have shown something of this broker that was not seen before.
+fn shows_more(old: &BrokerView, new: &BrokerView) -> bool {
+    let readable = |b: &BrokerView| usize::from(b.hw).min(b.log.len());
+    old.hw != new.hw
+        || old.leads() != new.leads()
+        || old.log[..readable(old)] != new.log[..readable(new)]
+}

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use klog_trace::action::{CONTROLLER, Connection, Node};
+use klog_trace::action::{Connection, Node};
 use klog_trace::{Envelope, Image, Message};
-use levelwise::system::{Flight, Step};
+use levelwise::system::{self, Step};
 
 use crate::row::Whole;
 use crate::system::Partition;
@@ -27,6 +27,9 @@ pub enum Flying {
     /// A metadata record that this broker has not applied.
     Record(Node, Arc<Image>),
 }
+
+/// A place in flight.
+pub type Flight<'a> = system::Flight<'a, Flying>;
 
 /// The kinds of message; a pair of nodes has a connection for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,7 +102,7 @@ impl Flying {
 
 /// Every message in flight, in the order of connections, of each the oldest first.
 pub fn messages<'a>(row: &Whole<'a>) -> impl Iterator<Item = &'a InFlight> {
-    row.messages().filter_map(Flying::message)
+    row.flights().iter().filter_map(|flight| flight.message().message())
 }
 
 /// The oldest message of each connection.
@@ -107,17 +110,17 @@ pub fn heads<'a>(row: &Whole<'a>) -> impl Iterator<Item = &'a InFlight> {
     let flights = row.flights();
     let first = |at: usize| at == 0 || flights[at - 1].key() != flights[at].key();
     let heads = flights.iter().enumerate().filter(move |(at, _)| first(*at));
-    heads.filter_map(|(_, flight)| row.message(*flight).message())
+    heads.filter_map(|(_, flight)| flight.message().message())
 }
 
 /// Takes the oldest message of a connection.
-pub fn take(
-    step: &mut Step<'_, Partition>,
+pub fn take<'a>(
+    step: &mut Step<'_, 'a, Partition>,
     from: Node,
     to: Node,
     on: Connection,
     kind: Kind,
-) -> Option<Flight> {
+) -> Option<Flight<'a>> {
     let channel = channel(from, to, on, kind);
     let at = step.state.flights().iter().position(|flight| flight.key() == channel)?;
     Some(step.remove(at))
@@ -127,15 +130,17 @@ pub fn take(
 /// finds no leader tries again: its fetch stays under way. What the dead broker sent can still
 /// be read, but nobody hears the answer to its requests; what it was still trying to send to a
 /// broker that is down (`reaches` is false) never leaves it.
-pub fn cut_off(step: &mut Step<'_, Partition>, broker: Node, reaches: impl Fn(Node) -> bool) {
+pub fn cut_off(step: &mut Step<'_, '_, Partition>, broker: Node, reaches: impl Fn(Node) -> bool) {
     let mut cut = Vec::new();
-    step.retain(|flight, flying| {
-        let Flying::Message(m) = flying else { return flight.key() != records_of(broker) };
+    step.retain(|flight| {
+        let Flying::Message(m) = flight.message() else {
+            return flight.key() != records_of(broker);
+        };
         let Envelope { from, to, .. } = m.envelope;
         let open = m.connection == Connection::Open;
         if from == broker && open && matches!(m.kind(), Kind::Fetch | Kind::AlterPartition) {
             if reaches(to) {
-                cut.push(flight.number);
+                cut.push(flight.number());
             }
             return false;
         }
@@ -152,32 +157,34 @@ pub fn cut_off(step: &mut Step<'_, Partition>, broker: Node, reaches: impl Fn(No
 }
 
 /// The metadata records that this broker has not applied, oldest first.
-pub fn unread<'a>(row: &Whole<'a>, broker: Node) -> impl DoubleEndedIterator<Item = Flight> {
+pub fn unread<'a>(
+    row: &Whole<'a>,
+    broker: Node,
+) -> impl DoubleEndedIterator<Item = Flight<'a>> {
     let mine = records_of(broker);
     row.flights().iter().copied().filter(move |flight| flight.key() == mine)
 }
 
 /// What a metadata record says.
-pub fn image_of<'a>(row: &Whole<'a>, record: Flight) -> &'a Image {
-    match row.message(record) {
+pub fn image_of<'a>(record: Flight<'a>) -> &'a Image {
+    match record.message() {
         Flying::Record(_, image) => image,
         Flying::Message(_) => unreachable!("a message is no record"),
     }
 }
 
 /// Takes this many of the broker's unread records and returns the newest of them.
-pub fn read(step: &mut Step<'_, Partition>, broker: Node, records: u8) -> Option<Flight> {
+pub fn read<'a>(
+    step: &mut Step<'_, 'a, Partition>,
+    broker: Node,
+    records: u8,
+) -> Option<Flight<'a>> {
     let newest = unread(&step.state, broker).nth(usize::from(records).checked_sub(1)?)?;
     let mut left = records;
-    step.retain(|flight, _| {
+    step.retain(|flight| {
         let goes = left > 0 && flight.key() == newest.key();
         left -= u8::from(goes);
         !goes
     });
     Some(newest)
-}
-
-/// Whether the message is for the controller.
-pub fn is_for_controller(message: &InFlight) -> bool {
-    message.envelope.to == CONTROLLER
 }

@@ -19,13 +19,13 @@ impl Partition {
     /// for this answer alone, and a fetch that is asked again can be read as late as anyone likes.
     pub(crate) fn read_idle_answer(
         &self,
-        step: &mut Step<'_, Self>,
+        step: &mut Step<'_, '_, Self>,
         leader: Node,
         follower: Node,
     ) {
         let flights = step.state.flights().iter().enumerate();
         let mut answers = flights.filter(|(_, flight)| {
-            step.state.message(**flight).message().is_some_and(|m| {
+            flight.message().message().is_some_and(|m| {
                 let Envelope { from, to, .. } = m.envelope;
                 (from, to) == (leader, follower) && m.kind() == Kind::FetchAnswer
             })

@@ -127,7 +127,7 @@ impl<'a> Row<'a> for Whole<'a> {
     }
 
     fn client(&self) -> &'a Client {
-        match self.local(self.locals_len() - 1) {
+        match self.local(self.actors() - 1) {
             NodeState::Client(client) => client,
             _ => unreachable!("the last node is the client"),
         }
@@ -165,7 +165,7 @@ impl<'a> Row<'a> for Whole<'a> {
 
     fn last_published(&self, n: Node) -> Option<u8> {
         let newest: Option<&Image> =
-            network::unread(self, n).next_back().map(|record| network::image_of(self, record));
+            network::unread(self, n).next_back().map(|record| network::image_of(record));
         newest.map(|image| image.leader_epoch).or_else(|| epoch_of(&self.broker(n).role))
     }
 }
@@ -177,16 +177,16 @@ pub(crate) fn newer_than(broker: &BrokerView, epoch: u8) -> Option<u8> {
 
 /// A state as properties see it.
 #[derive(Clone, Copy)]
-pub struct RowView<'a> {
+pub struct RowView<'b, 'a> {
     /// The state.
-    pub row: &'a Whole<'a>,
+    pub row: &'b Whole<'a>,
     /// Number of brokers.
     pub brokers: Node,
     /// Effective minimum size of the ISR.
     pub min_isr: u8,
 }
 
-impl World for RowView<'_> {
+impl World for RowView<'_, '_> {
     fn brokers(&self) -> Node {
         self.brokers
     }

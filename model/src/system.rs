@@ -70,7 +70,7 @@ impl System {
     }
 
     /// A state with what properties ask of it.
-    pub fn view<'a>(&self, row: &'a Whole<'a>) -> RowView<'a> {
+    pub fn view<'b, 'a>(&self, row: &'b Whole<'a>) -> RowView<'b, 'a> {
         self.space.system().view(row)
     }
 
@@ -103,7 +103,9 @@ impl System {
     ) -> Outcome<'_> {
         self.step_by(before, |partition, step| {
             partition.step_keeping(step, action);
-            step.retain(|_, flying| flying.message().is_none_or(|m| !discarded.contains(m)));
+            step.retain(|flight| {
+                flight.message().message().is_none_or(|m| !discarded.contains(m))
+            });
         })
     }
 
@@ -111,22 +113,22 @@ impl System {
     pub(crate) fn judged_step(&self, before: &Whole<'_>, action: Action) -> (Whole<'_>, u64) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.space.state(&before.row());
-        let mut step = self.space.step(&mut worker, before.clone());
+        let mut step = self.space.step(&mut worker, &before);
         let partition = self.space.system();
         partition.take_step(&mut step, action);
-        let shown = partition.judge_step(&mut (), &before, action, &step, u64::MAX);
+        let shown = partition.judge_step(&mut (), action, &step, u64::MAX);
         (self.space.state(&step.state.row()), shown >> Partition::FIRST_WITNESS)
     }
 
     fn step_by(
         &self,
         before: &Whole<'_>,
-        by: impl FnOnce(&Partition, &mut levelwise::system::Step<'_, Partition>),
+        by: impl FnOnce(&Partition, &mut levelwise::system::Step<'_, '_, Partition>),
     ) -> Outcome<'_> {
         // A panic of a rule poisons nothing: what is remembered is complete.
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.space.state(&before.row());
-        let mut step = self.space.step(&mut worker, before);
+        let mut step = self.space.step(&mut worker, &before);
         by(self.space.system(), &mut step);
         let told = std::mem::take(&mut step.told);
         let message = |number: &u32| step.message(*number).message().expect("a message").clone();

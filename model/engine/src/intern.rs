@@ -20,6 +20,8 @@ pub struct Kept<T> {
     pub value: T,
     /// Its mark: a fingerprint of the value alone, unless another value's `Hash` writes the same.
     pub mark: u64,
+    /// Its number.
+    pub number: u32,
 }
 
 /// Values of one type, each once.
@@ -28,6 +30,11 @@ pub struct Interner<T> {
     seed: u64,
     numbers: Vec<Mutex<HashTable<(u64, u32)>>>,
     kept: boxcar::Vec<Kept<T>>,
+}
+
+fn number_of(place: usize) -> u32 {
+    let number = u32::try_from(place).ok().filter(|number| number >> 31 == 0);
+    number.expect("fewer than 2,147,483,648 distinct values")
 }
 
 impl<T: Hash + PartialEq> Interner<T> {
@@ -51,9 +58,8 @@ impl<T: Hash + PartialEq> Interner<T> {
         }
         let alike = numbers.iter_hash(mix(hash)).filter(|known| known.0 == hash).count() as u64;
         let mark = if alike == 0 { hash } else { mix(hash ^ alike.wrapping_mul(0x9e37_79b9)) };
-        let number = self.kept.push(Kept { value, mark });
-        let number = u32::try_from(number).ok().filter(|number| number >> 31 == 0);
-        let number = number.expect("fewer than 2,147,483,648 distinct values");
+        let number = self.kept.push_with(|at| Kept { value, mark, number: number_of(at) });
+        let number = number_of(number);
         numbers.insert_unique(mix(hash), (hash, number), |known| mix(known.0));
         number
     }

@@ -171,13 +171,13 @@ where
     H: Clone + Debug + Hash + PartialEq + Send + Sync,
 {
     /// Carries out what an actor sent, and remembers it in the history.
-    fn carry_out(&self, step: &mut Step<'_, Self>, reaction: crate::system::Reaction) {
+    fn carry_out(&self, step: &mut Step<'_, '_, Self>, reaction: crate::system::Reaction) {
         for n in reaction.effects() {
             let Effect::Send(number) = step.effect(n) else { continue };
             let sent = step.message(number);
             let Mail::Sent(envelope) = sent else { unreachable!("an actor sends messages") };
             self.record(step, number, 1, envelope, self.model.record_msg_out);
-            let known = |flight: &crate::system::Flight| flight.number == number;
+            let known = |flight: &crate::system::Flight<'_, Mail<A::Msg>>| flight.number() == number;
             if !(self.duplicating && step.state.flights().iter().any(known)) {
                 step.put(number);
             }
@@ -186,7 +186,7 @@ where
 
     fn record(
         &self,
-        step: &mut Step<'_, Self>,
+        step: &mut Step<'_, '_, Self>,
         number: u32,
         direction: u64,
         envelope: &Envelop<A>,
@@ -200,9 +200,9 @@ where
         }
     }
 
-    fn deliver(&self, step: &mut Step<'_, Self>, at: usize) -> Taken {
+    fn deliver(&self, step: &mut Step<'_, '_, Self>, at: usize) -> Taken {
         let flight = step.state.flights()[at];
-        let Mail::Sent(envelope) = step.state.message(flight) else {
+        let Mail::Sent(envelope) = flight.message() else {
             unreachable!("what is delivered was sent")
         };
         let actor = usize::from(envelope.dst);
@@ -214,9 +214,9 @@ where
         if ignored && !self.ordered {
             return Taken::Stays;
         }
-        self.record(step, flight.number, 0, envelope, self.model.record_msg_in);
+        self.record(step, flight.number(), 0, envelope, self.model.record_msg_in);
         if self.duplicating {
-            step.retain(|_, mail| matches!(mail, Mail::Sent(_)));
+            step.retain(|flight| matches!(flight.message(), Mail::Sent(_)));
             let last = step.post(Mail::Last(envelope.clone()));
             step.put(last);
         } else {
@@ -228,7 +228,7 @@ where
 
     fn event(
         &self,
-        step: &mut Step<'_, Self>,
+        step: &mut Step<'_, '_, Self>,
         actor: u16,
         event: &Event<A::Timer, A::Random>,
     ) -> Taken {
@@ -349,7 +349,7 @@ where
             if before.replace(flight.key()) == Some(flight.key()) {
                 continue;
             }
-            let Mail::Sent(envelope) = state.message(flight) else { continue };
+            let Mail::Sent(envelope) = flight.message() else { continue };
             if lossy {
                 each(Choice::Drop(at));
             }
@@ -372,7 +372,7 @@ where
         }
     }
 
-    fn take(&self, step: &mut Step<'_, Self>, choice: Choice) -> Taken {
+    fn take(&self, step: &mut Step<'_, '_, Self>, choice: Choice) -> Taken {
         let taken = match choice {
             Choice::Drop(at) => {
                 step.remove(at.into());
@@ -399,7 +399,7 @@ where
     }
 
     fn action(&self, state: &State<'_, Self>, choice: Choice) -> Self::Action {
-        let envelope = |at: u16| match state.message(state.flights()[usize::from(at)]) {
+        let envelope = |at: u16| match state.flights()[usize::from(at)].message() {
             Mail::Sent(envelope) | Mail::Last(envelope) => envelope.clone(),
         };
         let id = |actor: u16| Id::from(usize::from(actor));

@@ -68,7 +68,7 @@ pub trait System: Sync + Sized {
     fn choices(&self, state: &State<'_, Self>, each: &mut impl FnMut(Self::Choice));
 
     /// Lets one thing happen.
-    fn take(&self, step: &mut Step<'_, Self>, choice: Self::Choice) -> Taken;
+    fn take(&self, step: &mut Step<'_, '_, Self>, choice: Self::Choice) -> Taken;
 
     /// How a choice is shown.
     fn action(&self, state: &State<'_, Self>, choice: Self::Choice) -> Self::Action;
@@ -97,12 +97,11 @@ pub trait System: Sync + Sized {
     fn judge_step(
         &self,
         scratch: &mut Self::Scratch,
-        before: &State<'_, Self>,
         choice: Self::Choice,
-        step: &Step<'_, Self>,
+        step: &Step<'_, '_, Self>,
         open: u64,
     ) -> u64 {
-        let _ = (scratch, before, choice, step, open);
+        let _ = (scratch, choice, step, open);
         0
     }
 }
@@ -178,7 +177,11 @@ impl<S: System> Actors<S> {
     }
 
     /// A step from a state, outside of a search.
-    pub fn step<'a>(&'a self, worker: &'a mut Worker<S>, before: State<'a, S>) -> Step<'a, S> {
+    pub fn step<'b, 'a>(
+        &'a self,
+        worker: &'b mut Worker<S>,
+        before: &'b State<'a, S>,
+    ) -> Step<'b, 'a, S> {
         Step::new(&self.system, &mut worker.memos, before)
     }
 }
@@ -229,7 +232,7 @@ impl<S: System> Space for Actors<S> {
         choices.clear();
         system.choices(&before, &mut |choice| choices.push(choice));
         for &choice in choices.iter() {
-            let mut step = Step::new(system, memos, before.clone());
+            let mut step = Step::new(system, memos, &before);
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
             match system.take(&mut step, choice) {
@@ -242,7 +245,7 @@ impl<S: System> Space for Actors<S> {
             }
             let open = sink.open() & step_goals;
             if open != 0 {
-                let hits = system.judge_step(scratch, &before, choice, &step, open);
+                let hits = system.judge_step(scratch, choice, &step, open);
                 each_bit(hits, |goal| sink.hit_step(goal));
             }
         }

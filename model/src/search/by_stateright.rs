@@ -143,7 +143,7 @@ impl Search {
     }
 
     /// The state after a step, and which witnesses the step shows, one bit each.
-    fn witnesses<'a>(&'a self, row: &Whole<'a>, action: Action) -> (Whole<'a>, u64) {
+    fn witnesses(&self, row: &Whole<'_>, action: Action) -> (Whole<'_>, u64) {
         self.system.judged_step(row, action)
     }
 

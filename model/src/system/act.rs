@@ -7,43 +7,42 @@ use klog_trace::action::{CONTROLLER, Connection, Node};
 use klog_trace::trace::Interleaving;
 use klog_trace::{Action, BrokerView};
 use levelwise::system::{Effect, Reaction, Step};
+use smallvec::SmallVec;
 
 use super::partition::{Letter, Partition};
 use crate::network::{self, Flying, Kind};
 use crate::node::Event;
-use crate::row::{Budgets, Row, Whole};
+use crate::row::{Budgets, Row};
 
-type Making<'a> = Step<'a, Partition>;
+type Making<'b, 'a> = Step<'b, 'a, Partition>;
 
 impl Partition {
     /// Lets one enabled thing happen, and takes out of flight what is doomed then.
-    pub(crate) fn take_step(&self, step: &mut Making<'_>, action: Action) {
+    pub(crate) fn take_step(&self, step: &mut Making<'_, '_>, action: Action) {
         self.step_keeping(step, action);
-        let now = step.state.clone();
-        let mut discarded = std::mem::take(&mut step.told.discarded);
-        step.retain(|flight, flying| {
-            let doomed = flying.message().is_some_and(|m| self.doomed(&now, m));
-            if doomed {
-                discarded.push(flight.number);
-            }
-            !doomed
+        let flights = step.state.flights().iter().enumerate();
+        let doomed = flights.filter(|(_, flight)| {
+            flight.message().message().is_some_and(|m| self.doomed(&step.state, m))
         });
-        step.told.discarded = discarded;
+        let doomed: SmallVec<[usize; 4]> = doomed.map(|(at, _)| at).collect();
+        for (gone, at) in doomed.into_iter().enumerate() {
+            let discarded = step.remove(at - gone);
+            step.told.discarded.push(discarded.number());
+        }
     }
 
     /// Lets one enabled thing happen; everything that is in flight stays there.
-    pub(crate) fn step_keeping(&self, step: &mut Making<'_>, action: Action) {
-        let before = step.state.clone();
-        self.act(step, &before, action);
+    pub(crate) fn step_keeping(&self, step: &mut Making<'_, '_>, action: Action) {
+        self.act(step, action);
         if self.bounds.interleaving == Interleaving::Merged
             && let Action::DeliverFetch { from: follower, to: leader, .. } = action
         {
             self.read_idle_answer(step, leader, follower);
         }
-        self.remember(step, &before, action);
+        self.remember(step, action);
     }
 
-    fn act(&self, step: &mut Making<'_>, before: &Whole<'_>, action: Action) {
+    fn act(&self, step: &mut Making<'_, '_>, action: Action) {
         match action {
             Action::Produce { broker: to, acks } => {
                 let client = self.bounds.brokers + 1;
@@ -73,8 +72,8 @@ impl Partition {
             Action::Checkpoint { broker } => self.react(step, broker, broker, Event::Checkpoint),
             Action::Crash { broker } => self.die(step, broker, Event::Crash),
             Action::PowerLoss { broker, keep } => {
-                let mut ghost = before.ghost().clone();
-                ghost.power_lost(&self.view(before), broker, keep);
+                let mut ghost = step.before.ghost().clone();
+                ghost.power_lost(&self.view(step.before), broker, keep);
                 step.set_world(ghost);
                 self.die(step, broker, Event::PowerLoss { keep });
             }
@@ -92,13 +91,14 @@ impl Partition {
         }
     }
 
-    fn die(&self, step: &mut Making<'_>, broker: Node, event: Event) {
-        let now = step.state.clone();
-        network::cut_off(step, broker, |n| now.is_reachable(n));
+    fn die(&self, step: &mut Making<'_, '_>, broker: Node, event: Event) {
+        // Nobody but the broker itself is reached less than before this step.
+        let before = step.before;
+        network::cut_off(step, broker, |n| before.is_reachable(n));
         self.react(step, broker, broker, event);
     }
 
-    fn deliver(&self, step: &mut Making<'_>, from: Node, to: Node, on: Connection, kind: Kind) {
+    fn deliver(&self, step: &mut Making<'_, '_>, from: Node, to: Node, on: Connection, kind: Kind) {
         let message = network::take(step, from, to, on, kind);
         let message = message.expect("an enabled action delivers a message");
         step.told.unread = on == Connection::Broken;
@@ -107,17 +107,17 @@ impl Partition {
     }
 
     /// One actor reacts, and what it sends is put on its way.
-    fn react(&self, step: &mut Making<'_>, me: Node, src: Node, event: Event) {
+    fn react(&self, step: &mut Making<'_, '_>, me: Node, src: Node, event: Event) {
         let reaction = step.react_to_event(me.into(), &Letter { peer: src, event });
         self.send_all(step, me, reaction);
     }
 
-    fn react_controller(&self, step: &mut Making<'_>, event: Event) {
+    fn react_controller(&self, step: &mut Making<'_, '_>, event: Event) {
         self.react(step, CONTROLLER, CONTROLLER, event);
     }
 
     /// What an actor sends is put on its way.
-    pub(crate) fn send_all(&self, step: &mut Making<'_>, me: Node, reaction: Reaction) {
+    pub(crate) fn send_all(&self, step: &mut Making<'_, '_>, me: Node, reaction: Reaction) {
         for n in reaction.effects() {
             match step.effect(n) {
                 Effect::Send(number) => self.send(step, number),
@@ -131,7 +131,7 @@ impl Partition {
         }
     }
 
-    fn send(&self, step: &mut Making<'_>, number: u32) {
+    fn send(&self, step: &mut Making<'_, '_>, number: u32) {
         match step.message(number) {
             Flying::Message(message) => {
                 step.told.sent.push(number);
@@ -155,9 +155,9 @@ impl Partition {
     }
 
     /// The ghost sees what the step shows.
-    fn remember(&self, step: &mut Making<'_>, before: &Whole<'_>, action: Action) {
+    fn remember(&self, step: &mut Making<'_, '_>, action: Action) {
+        let (before, after) = (step.before, &step.state);
         let acknowledges = matches!(action, Action::Verdict { .. });
-        let after = step.state.clone();
         let shows = |n: Node| shows_more(before.broker(n), after.broker(n));
         if !acknowledges && !(1..=self.bounds.brokers).any(shows) {
             return;
@@ -172,7 +172,7 @@ impl Partition {
         }
         for n in (1..=self.bounds.brokers).filter(|n| shows(*n)) {
             let old = before.broker(n);
-            ghost.observe(&self.view(&after), n, old.leads(), old.hw);
+            ghost.observe(&self.view(after), n, old.leads(), old.hw);
         }
         if ghost != *after.ghost() {
             step.set_world(ghost);

@@ -63,7 +63,7 @@ impl Partition {
     }
 
     /// A state with what properties ask of it.
-    pub fn view<'a>(&self, row: &'a Whole<'a>) -> RowView<'a> {
+    pub fn view<'b, 'a>(&self, row: &'b Whole<'a>) -> RowView<'b, 'a> {
         RowView { row, brokers: self.bounds.brokers, min_isr: self.actor.min_isr }
     }
 
@@ -160,11 +160,10 @@ impl System for Partition {
         self.enabled(state, each);
     }
 
-    fn take(&self, step: &mut Step<'_, Self>, action: Action) -> Taken {
-        let before = step.state.clone();
+    fn take(&self, step: &mut Step<'_, '_, Self>, action: Action) -> Taken {
         self.take_step(step, action);
         // A step that changes nothing leads nowhere new.
-        if step.state == before { Taken::Stays } else { Taken::Leads }
+        if step.state == *step.before { Taken::Stays } else { Taken::Leads }
     }
 
     fn action(&self, _: &Whole<'_>, action: Action) -> Action {
@@ -210,14 +209,13 @@ impl System for Partition {
     fn judge_step(
         &self,
         (): &mut (),
-        before: &Whole<'_>,
         action: Action,
-        step: &Step<'_, Self>,
+        step: &Step<'_, '_, Self>,
         open: u64,
     ) -> u64 {
         let envelope = |number: &u32| &step.message(*number).message().expect("sent").envelope;
         let sent: SmallVec<[&Envelope; 4]> = step.told.sent.iter().map(envelope).collect();
-        let (before, after) = (self.view(before), self.view(&step.state));
+        let (before, after) = (self.view(step.before), self.view(&step.state));
         let answers = &step.told.answers;
         let seen = Seen { before: &before, action: &action, after: &after, sent: &sent, answers };
         let mut hits = 0;

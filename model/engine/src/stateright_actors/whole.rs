@@ -19,7 +19,8 @@ pub struct Whole<A: Actor, H> {
     /// The numbers of what it is made of; none yet if there are no locals.
     locals: SmallVec<[u32; 6]>,
     world: u32,
-    flights: Vec<Flight>,
+    /// The messages by key and number.
+    flights: Vec<(u64, u32)>,
 }
 
 impl<A, H> Whole<A, H>
@@ -87,28 +88,44 @@ where
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let ordered = matches!(self.state.network, Network::Ordered(_));
-        if ordered && self.flights != state.flights() {
+        let new = state.flights();
+        let same = |(old, new): (&(u64, u32), &Flight<'_, Mail<A::Msg>>)| old.1 == new.number();
+        if self.flights.len() == new.len() && self.flights.iter().zip(new).all(same) {
+            return;
+        }
+        if matches!(self.state.network, Network::Ordered(_)) {
             clear(&mut self.state.network);
-            state.messages().for_each(|mail| add(&mut self.state.network, mail));
+            new.iter().for_each(|flight| add(&mut self.state.network, flight.message()));
         } else {
-            let (old, new) = (&self.flights, state.flights());
-            for &gone in old.iter().filter(|flight| !new.contains(flight)) {
-                remove(&mut self.state.network, state.message(gone));
-            }
-            for (at, &flight) in new.iter().enumerate() {
-                if new[..at].contains(&flight) {
-                    continue;
-                }
-                let count = |of: &[Flight]| of.iter().filter(|other| **other == flight).count();
-                let (old, new) = (count(old), count(new));
-                if old != new {
-                    set_count(&mut self.state.network, state.message(flight), new);
+            self.patch(state);
+        }
+        self.flights.clear();
+        self.flights.extend(new.iter().map(|flight| (flight.key(), flight.number())));
+    }
+
+    /// Both lists are sorted by key, and equal messages stand side by side.
+    fn patch<S>(&mut self, state: &State<'_, S>)
+    where
+        S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
+    {
+        let (old, new) = (&self.flights, state.flights());
+        let (mut i, mut j) = (0, 0);
+        while i < old.len() || j < new.len() {
+            let next = new.get(j).map(|flight| (flight.key(), flight.number()));
+            let known = old.get(i).copied();
+            let first = known.into_iter().chain(next).min().expect("one of them is there");
+            let gone = old[i..].iter().take_while(|other| **other == first).count();
+            let there = new[j..].iter().take_while(|f| (f.key(), f.number()) == first).count();
+            (i, j) = (i + gone, j + there);
+            if gone != there {
+                let message = &state.message_of(first.1);
+                if there == 0 {
+                    remove(&mut self.state.network, message);
+                } else {
+                    set_count(&mut self.state.network, message, there);
                 }
             }
         }
-        self.flights.clear();
-        self.flights.extend_from_slice(state.flights());
     }
 }
 

@@ -2,43 +2,62 @@
 
 use smallvec::SmallVec;
 
+use super::store::Posted;
 use super::{Start, Store, System};
 use crate::fingerprint::mix;
-
-/// A part of a state: its number in the store, and its mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub number: u32,
-    pub mark: u64,
-}
+use crate::intern::Kept;
 
 /// A message in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flight {
-    /// Its number in the store; equal messages have equal numbers.
-    pub number: u32,
-    mark: u64,
-    key: u64,
+#[derive(Debug)]
+pub struct Flight<'a, M>(&'a Kept<Posted<M>>);
+
+impl<M> Clone for Flight<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-impl Flight {
+impl<M> Copy for Flight<'_, M> {}
+
+/// Two are equal if their messages are.
+impl<M> PartialEq for Flight<'_, M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.number == other.0.number
+    }
+}
+
+impl<'a, M> Flight<'a, M> {
+    /// The message.
+    #[inline]
+    pub fn message(self) -> &'a M {
+        &self.0.value.message
+    }
+
+    /// Its number in the store; equal messages have equal numbers.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0.number
+    }
+
     /// What messages in flight are sorted by: the queue, or a number of its own for a message that
     /// is in no queue and all that equal it.
+    #[inline]
     pub fn key(self) -> u64 {
-        self.key
+        self.0.value.queue.unwrap_or(self.0.mark)
     }
 }
 
 /// A state of a system: what each actor is in, the world, the plain words, what is in flight.
 pub struct State<'a, S: System> {
     store: &'a Store<S>,
-    pub(super) locals: SmallVec<[Part; 6]>,
-    pub(super) world: Part,
+    locals: SmallVec<[&'a Kept<S::Local>; 6]>,
+    world: &'a Kept<S::World>,
     words: SmallVec<[u32; 4]>,
-    flights: SmallVec<[Flight; 12]>,
+    flights: SmallVec<[Flight<'a, S::Message>; 12]>,
 }
 
 impl<S: System> Clone for State<'_, S> {
+    #[inline]
     fn clone(&self) -> Self {
         Self {
             store: self.store,
@@ -53,8 +72,9 @@ impl<S: System> Clone for State<'_, S> {
 /// Two states are equal if their parts are.
 impl<S: System> PartialEq for State<'_, S> {
     fn eq(&self, other: &Self) -> bool {
-        self.locals == other.locals
-            && self.world == other.world
+        let locals = || self.locals.iter().zip(&other.locals);
+        locals().all(|(one, other)| one.number == other.number)
+            && self.world.number == other.world.number
             && self.words == other.words
             && self.flights == other.flights
     }
@@ -63,12 +83,11 @@ impl<S: System> PartialEq for State<'_, S> {
 impl<'a, S: System> State<'a, S> {
     pub(super) fn start(system: &S, store: &'a Store<S>) -> Self {
         let Start { locals, world, words, messages } = system.start();
-        let world = store.worlds.intern(world);
-        let locals = store.locals.iter().zip(locals).map(|(store, local)| store.intern(local));
+        let locals = store.locals.iter().zip(locals);
         let mut state = Self {
             store,
-            locals: locals.enumerate().map(|(n, number)| local(store, n, number)).collect(),
-            world: Part { number: world, mark: store.worlds.get(world).mark },
+            locals: locals.map(|(store, local)| store.get(store.intern(local))).collect(),
+            world: store.worlds.get(store.worlds.intern(world)),
             words: words.into(),
             flights: SmallVec::new(),
         };
@@ -82,21 +101,22 @@ impl<'a, S: System> State<'a, S> {
         let (locals, rest) = row.split_at(system.actors());
         let (world, rest) = rest.split_first().expect("a row has a world");
         let (words, flights) = rest.split_at(system.words());
+        let locals = store.locals.iter().zip(locals);
         Self {
             store,
-            locals: locals.iter().enumerate().map(|(n, &of)| local(store, n, of)).collect(),
-            world: Part { number: *world, mark: store.worlds.get(*world).mark },
+            locals: locals.map(|(store, number)| store.get(*number)).collect(),
+            world: store.worlds.get(*world),
             words: SmallVec::from_slice(words),
-            flights: flights.iter().map(|number| flight(store, *number)).collect(),
+            flights: flights.iter().map(|number| Flight(store.messages.get(*number))).collect(),
         }
     }
 
     pub(super) fn write(&self, row: &mut Vec<u32>) {
         row.clear();
-        row.extend(self.locals.iter().map(|part| part.number));
+        row.extend(self.locals.iter().map(|local| local.number));
         row.push(self.world.number);
         row.extend_from_slice(&self.words);
-        row.extend(self.flights.iter().map(|flight| flight.number));
+        row.extend(self.flights.iter().map(|flight| flight.number()));
     }
 
     /// The row of this state.
@@ -113,8 +133,8 @@ impl<'a, S: System> State<'a, S> {
         const WORD: u64 = 0xc2b2_ae3d_27d4_eb4f;
         const PLACE: u64 = 0x1656_67b1_9e37_79f9;
         let mut sum = mix(self.world.mark ^ WORD);
-        for (part, n) in self.locals.iter().zip(1..) {
-            sum = sum.wrapping_add(mix(part.mark.wrapping_add(LOCAL.wrapping_mul(n))));
+        for (local, n) in self.locals.iter().zip(1..) {
+            sum = sum.wrapping_add(mix(local.mark.wrapping_add(LOCAL.wrapping_mul(n))));
         }
         for (&word, n) in self.words.iter().zip(1..) {
             let word = u64::from(word) ^ self.store.seed();
@@ -122,22 +142,22 @@ impl<'a, S: System> State<'a, S> {
         }
         let (mut queue, mut place) = (None, 0);
         for flight in &self.flights {
-            place = if queue == Some(flight.key) { place + 1 } else { 1 };
-            queue = Some(flight.key);
-            sum = sum.wrapping_add(mix(flight.mark.wrapping_add(PLACE.wrapping_mul(place))));
+            place = if queue == Some(flight.key()) { place + 1 } else { 1 };
+            queue = Some(flight.key());
+            sum = sum.wrapping_add(mix(flight.0.mark.wrapping_add(PLACE.wrapping_mul(place))));
         }
         mix(sum)
     }
 
     /// How many actors there are.
-    pub fn locals_len(&self) -> usize {
+    pub fn actors(&self) -> usize {
         self.locals.len()
     }
 
     /// An actor's state.
     #[inline]
     pub fn local(&self, actor: usize) -> &'a S::Local {
-        &self.store.locals[actor].get(self.locals[actor].number).value
+        &self.locals[actor].value
     }
 
     /// The number of an actor's state; of one actor, equal states have equal numbers.
@@ -149,7 +169,7 @@ impl<'a, S: System> State<'a, S> {
     /// The world.
     #[inline]
     pub fn world(&self) -> &'a S::World {
-        &self.store.worlds.get(self.world.number).value
+        &self.world.value
     }
 
     /// The number of the world; equal worlds have equal numbers.
@@ -166,19 +186,13 @@ impl<'a, S: System> State<'a, S> {
 
     /// What is in flight, queue by queue, each with its oldest message first.
     #[inline]
-    pub fn flights(&self) -> &[Flight] {
+    pub fn flights(&self) -> &[Flight<'a, S::Message>] {
         &self.flights
     }
 
-    /// A message in flight.
-    #[inline]
-    pub fn message(&self, flight: Flight) -> &'a S::Message {
-        &self.store.messages.get(flight.number).value.message
-    }
-
-    /// The messages in flight, queue by queue, each with its oldest first.
-    pub fn messages(&self) -> impl Iterator<Item = &'a S::Message> + '_ {
-        self.flights.iter().map(|flight| self.message(*flight))
+    /// A message by its number, whether it is in flight or not.
+    pub fn message_of(&self, number: u32) -> &'a S::Message {
+        &self.store.messages.get(number).value.message
     }
 
     pub(super) fn store(&self) -> &'a Store<S> {
@@ -186,11 +200,11 @@ impl<'a, S: System> State<'a, S> {
     }
 
     pub(super) fn set_local(&mut self, actor: usize, number: u32) {
-        self.locals[actor] = local(self.store, actor, number);
+        self.locals[actor] = self.store.locals[actor].get(number);
     }
 
     pub(super) fn set_world(&mut self, number: u32) {
-        self.world = Part { number, mark: self.store.worlds.get(number).mark };
+        self.world = self.store.worlds.get(number);
     }
 
     pub(super) fn set_word(&mut self, n: usize, word: u32) {
@@ -199,27 +213,16 @@ impl<'a, S: System> State<'a, S> {
 
     /// Puts a message at the end of its queue.
     pub(super) fn put(&mut self, number: u32) {
-        let flight = flight(self.store, number);
-        let at = self.flights.iter().rposition(|other| other.key <= flight.key);
+        let flight = Flight(self.store.messages.get(number));
+        let at = self.flights.iter().rposition(|other| other.key() <= flight.key());
         self.flights.insert(at.map_or(0, |at| at + 1), flight);
     }
 
-    pub(super) fn remove(&mut self, at: usize) -> Flight {
+    pub(super) fn remove(&mut self, at: usize) -> Flight<'a, S::Message> {
         self.flights.remove(at)
     }
 
-    pub(super) fn retain(&mut self, keep: impl FnMut(&mut Flight) -> bool) {
-        self.flights.retain(keep);
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(Flight<'a, S::Message>) -> bool) {
+        self.flights.retain(|flight| keep(*flight));
     }
-}
-
-#[inline]
-fn local<S: System>(store: &Store<S>, actor: usize, number: u32) -> Part {
-    Part { number, mark: store.locals[actor].get(number).mark }
-}
-
-#[inline]
-fn flight<S: System>(store: &Store<S>, number: u32) -> Flight {
-    let kept = store.messages.get(number);
-    Flight { number, mark: kept.mark, key: kept.value.queue.unwrap_or(kept.mark) }
 }

@@ -108,31 +108,33 @@ impl<S: System> Memos<S> {
 }
 
 /// A step in the making.
-pub struct Step<'a, S: System> {
+pub struct Step<'b, 'a, S: System> {
     system: &'a S,
-    memos: &'a mut Memos<S>,
+    memos: &'b mut Memos<S>,
+    /// The state it leads from.
+    pub before: &'b State<'a, S>,
     /// The state it leads to.
     pub state: State<'a, S>,
     /// What it makes visible.
     pub told: S::Told,
 }
 
-impl<'a, S: System> Step<'a, S> {
-    pub(super) fn new(system: &'a S, memos: &'a mut Memos<S>, state: State<'a, S>) -> Self {
-        Self { system, memos, state, told: S::Told::default() }
+impl<'b, 'a, S: System> Step<'b, 'a, S> {
+    pub(super) fn new(system: &'a S, memos: &'b mut Memos<S>, before: &'b State<'a, S>) -> Self {
+        Self { system, memos, before, state: before.clone(), told: S::Told::default() }
     }
 
     /// Lets a message reach an actor. Its state changes at once; what it does beyond that is for
     /// the caller to carry out.
-    pub fn react_to_message(&mut self, actor: usize, message: Flight) -> Reaction {
+    pub fn react_to_message(&mut self, actor: usize, message: Flight<'_, S::Message>) -> Reaction {
         let reaction = self.foresee(actor, message);
         self.adopt(actor, reaction)
     }
 
     /// What an actor would do if a message reached it.
-    pub fn foresee(&mut self, actor: usize, message: Flight) -> Reaction {
-        self.remembered(actor, u64::from(message.number) << 1, |step, effects| {
-            let stimulus = Stimulus::Message(step.state.message(message));
+    pub fn foresee(&mut self, actor: usize, message: Flight<'_, S::Message>) -> Reaction {
+        self.remembered(actor, u64::from(message.number()) << 1, |step, effects| {
+            let stimulus = Stimulus::Message(message.message());
             step.system.react(actor, step.state.local(actor), stimulus, effects)
         })
     }
@@ -238,15 +240,13 @@ impl<'a, S: System> Step<'a, S> {
     }
 
     /// Takes the message at this place among those in flight.
-    pub fn remove(&mut self, at: usize) -> Flight {
+    pub fn remove(&mut self, at: usize) -> Flight<'a, S::Message> {
         self.state.remove(at)
     }
 
     /// Keeps only some of what is in flight.
-    pub fn retain(&mut self, mut keep: impl FnMut(Flight, &'a S::Message) -> bool) {
-        let store = self.state.store();
-        self.state
-            .retain(|flight| keep(*flight, &store.messages.get(flight.number).value.message));
+    pub fn retain(&mut self, keep: impl FnMut(Flight<'a, S::Message>) -> bool) {
+        self.state.retain(keep);
     }
 
     /// Sets a plain word.

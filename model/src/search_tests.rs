@@ -1,24 +1,70 @@
 //! The searches judged by other searches: a naive one, one without merged steps, and the table
 //! of expectations.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use klog_trace::property::{PROPERTIES, Property};
+use klog_trace::property::{PROPERTIES, Property, WITNESSES};
 use klog_trace::trace::{Bounds, Interleaving};
+use levelwise::Bound;
 
-use super::{Counters, Found, Goal, Limits, Search};
+use super::{Engine, Found, Goal, Limits, search};
 use crate::exact;
 use crate::fault::Fault;
 use crate::protocol::{LADDER, Protocol};
-use crate::row::Row;
+use crate::row::{Row as _, Whole};
 use crate::scenario;
 use crate::system::System;
 
-fn explore(protocol: &Protocol, bounds: &Bounds) -> (Found, Arc<Counters>) {
-    let system = Arc::new(System::new(protocol.clone(), bounds.clone()));
-    let search = Search::new(system, Goal::Explore, Limits::default());
-    let counters = Arc::clone(&search.counters);
-    (search.run(), counters)
+fn explore(protocol: &Protocol, bounds: &Bounds, limits: &Limits) -> Found {
+    search(&Arc::new(System::new(protocol.clone(), bounds.clone())), None, limits)
+}
+
+fn every_state(protocol: &Protocol, bounds: &Bounds) -> Found {
+    explore(protocol, bounds, &Limits::default())
+}
+
+/// What a state is, whatever numbers its parts have.
+fn text(row: &Whole<'_>) -> String {
+    let nodes: Vec<_> = (0..row.actors()).map(|n| row.local(n)).collect();
+    let flights: Vec<_> = row.flights().iter().map(|flight| flight.message()).collect();
+    format!("{nodes:?} {flights:?} {:?} {:?}", row.budgets(), row.ghost())
+}
+
+/// Keys of states that are equal where the texts of their parts are. The text of a part is made
+/// once.
+#[derive(Default)]
+struct Keys {
+    /// By what part it is (an actor, the world, a message) and its number.
+    parts: BTreeMap<(usize, u32), u32>,
+    texts: BTreeMap<String, u32>,
+}
+
+impl Keys {
+    fn of(&mut self, row: &Whole<'_>) -> Vec<u32> {
+        let actors = row.actors();
+        let mut key = vec![row.word(0), row.word(1)];
+        for n in 0..actors {
+            key.push(self.part(n, row.local_number(n), || format!("{:?}", row.local(n))));
+        }
+        key.push(self.part(actors, row.world_number(), || format!("{:?}", row.ghost())));
+        for flight in row.flights() {
+            let text = || format!("{:?}", flight.message());
+            key.push(self.part(actors + 1, flight.number(), text));
+        }
+        key
+    }
+
+    fn part(&mut self, part: usize, number: u32, text: impl FnOnce() -> String) -> u32 {
+        let (next, texts) = (self.texts.len() as u32, &mut self.texts);
+        *self.parts.entry((part, number)).or_insert_with(|| *texts.entry(text()).or_insert(next))
+    }
+}
+
+/// The lengths of the shortest paths to what was found, by name.
+fn lengths(found: &Found) -> Vec<(&'static str, usize)> {
+    found.paths.iter().map(|(goal, path)| (goal.row().0, path.len())).collect()
 }
 
 fn small() -> Vec<Bounds> {
@@ -35,38 +81,99 @@ fn small() -> Vec<Bounds> {
     ]
 }
 
-/// Unique, generated, depth, and the violated properties as bits, without stateright.
-fn naive(system: &System) -> (u64, u64, u64, u64) {
-    let mut violated = 0;
-    let successors = |row: &Row, each: &mut dyn FnMut(Row)| {
+/// Unique, generated, depth, states outside the claim, and the length of the shortest path to each
+/// property and witness, by a search that keeps whole states.
+fn naive(system: &System) -> (u64, u64, u64, u64, Vec<(&'static str, usize)>) {
+    let mut lengths: Vec<Option<usize>> = vec![None; PROPERTIES.len() + WITNESSES.len()];
+    let mut outside = 0;
+    let look = |row: &Vec<u32>, depth: usize| {
+        let row = &system.state(row);
+        outside += u64::from(row.ghost().outside_claim(system.min_isr()));
+        for (n, (property, _, _)) in PROPERTIES.iter().enumerate() {
+            if property.judge(&system.view(row)).is_some() {
+                lengths[n].get_or_insert(depth - 1);
+            }
+        }
         let mut actions = Vec::new();
         system.enabled(row, &mut actions);
-        let next = actions.into_iter().map(|action| system.step(row, action).row);
-        next.filter(|next| next != row).for_each(each);
-    };
-    let look = |row: &Row, _| {
-        for (property, _, _) in &PROPERTIES {
-            if property.judge(&system.view(row)).is_some() {
-                violated |= 1 << *property as u64;
+        for action in actions {
+            let (_, shown) = system.judged_step(row, action);
+            for n in (0..WITNESSES.len()).filter(|n| shown & 1 << n != 0) {
+                lengths[PROPERTIES.len() + n].get_or_insert(depth);
             }
         }
         true
     };
-    let counts = exact::search(system.initial(), |row| format!("{row:?}"), successors, look);
-    (counts.unique as u64, counts.generated as u64, counts.depth as u64, violated)
+    let successors = |before: &Vec<u32>, each: &mut dyn FnMut(Vec<u32>)| {
+        let (row, mut actions) = (system.state(before), Vec::new());
+        system.enabled(&row, &mut actions);
+        let next = actions.into_iter().map(|action| system.step(&row, action).row.row());
+        next.filter(|next| next != before).for_each(each);
+    };
+    let keys = RefCell::new(Keys::default());
+    let key = |row: &Vec<u32>| keys.borrow_mut().of(&system.state(row));
+    let counts = exact::search(system.initial().row(), key, successors, look);
+    let rows = Goal::every_row().zip(lengths);
+    let lengths = rows.filter_map(|(goal, length)| Some((goal.row().0, length?))).collect();
+    let (unique, generated) = (counts.unique as u64, counts.generated as u64);
+    (unique, generated, counts.depth as u64, outside, lengths)
 }
 
 #[test]
-fn stateright_and_a_naive_search_count_the_same() {
+fn every_engine_counts_what_a_naive_search_counts() {
     for bounds in small() {
         for (name, _, _) in LADDER {
             let protocol = Protocol::by_name(name).expect("a rung");
-            let (found, counters) = explore(&protocol, &bounds);
-            let violated = counters.violated.load(super::Relaxed);
-            let ours = (found.unique, found.generated, found.depth, violated);
-            assert_eq!(ours, naive(&System::new(protocol, bounds.clone())), "{name} {bounds:?}");
+            let expected = naive(&System::new(protocol.clone(), bounds.clone()));
+            for (engine, threads) in
+                [(Engine::Levelwise, 1), (Engine::Levelwise, 3), (Engine::Stateright, 1)]
+            {
+                let limits = Limits { engine, threads, ..Limits::default() };
+                let found = explore(&protocol, &bounds, &limits);
+                let Found { unique, generated, depth, outside_claim, .. } = found;
+                let ours = (unique, generated, depth, outside_claim, lengths(&found));
+                assert_eq!(ours, expected, "{engine:?} {name} {bounds:?}");
+            }
         }
     }
+}
+
+/// A reaction that depended on anything but the actor's state and what reaches it would differ
+/// from what is remembered of it.
+#[test]
+fn what_is_remembered_is_what_would_happen_again() {
+    let bounds = small().swap_remove(2);
+    let protocol = Protocol::by_name("kafka-0.10").expect("a rung");
+    let system = System::new(protocol.clone(), bounds.clone());
+    let mut edges = 0;
+    let successors = |row: &Vec<u32>, each: &mut dyn FnMut(Vec<u32>)| {
+        let (row, mut actions) = (system.state(row), Vec::new());
+        system.enabled(&row, &mut actions);
+        for action in actions {
+            let next = system.step(&row, action).row;
+            let forgetful = System::new(protocol.clone(), bounds.clone());
+            let again = forgetful.step(&forgetful.state_like(&row), action).row;
+            assert_eq!(text(&next), text(&again), "{action}");
+            edges += 1;
+            each(next.row());
+        }
+    };
+    let key = |row: &Vec<u32>| text(&system.state(row));
+    exact::search(system.initial().row(), key, successors, |_, depth| depth < 12);
+    assert!(edges > 5_000, "only {edges} edges");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let bounds = scenario::by_name("one-crash").expect("a scenario").bounds;
+    let protocol = Protocol::by_name("kafka-0.10").expect("a rung");
+    let found = [1, 2, 4].map(|threads| {
+        let limits = Limits { threads, ..Limits::default() };
+        let found = explore(&protocol, &bounds, &limits);
+        (found.unique, found.generated, found.depth, found.actions, found.paths)
+    });
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[0], found[2]);
 }
 
 #[test]
@@ -74,13 +181,12 @@ fn merged_steps_change_no_verdict() {
     for bounds in small() {
         let full = Bounds { interleaving: Interleaving::Full, ..bounds.clone() };
         for protocol in every_protocol() {
-            let (merged, m) = explore(&protocol, &bounds);
-            let (whole, w) = explore(&protocol, &full);
+            let merged = every_state(&protocol, &bounds);
+            let whole = every_state(&protocol, &full);
             assert_eq!((merged.bound, whole.bound), (None, None));
             assert!(merged.unique <= whole.unique);
-            let bits =
-                |c: &Counters| (c.violated.load(super::Relaxed), c.witnessed.load(super::Relaxed));
-            assert_eq!(bits(&m), bits(&w), "{protocol:?} {bounds:?}");
+            let names = |found: &Found| lengths(found).into_iter().map(|l| l.0).collect::<Vec<_>>();
+            assert_eq!(names(&merged), names(&whole), "{protocol:?} {bounds:?}");
         }
     }
 }
@@ -93,12 +199,9 @@ fn no_path_is_longer_in_merged_steps() {
         let full = Bounds { interleaving: Interleaving::Full, ..bounds.clone() };
         for (rung, _, _) in LADDER {
             let protocol = Protocol::by_name(rung).expect("a rung");
-            let length = |goal: Goal, bounds: &Bounds| {
-                let system = Arc::new(System::new(protocol.clone(), bounds.clone()));
-                Some(Search::new(system, goal, Limits::default()).run().path?.len())
-            };
+            let (merged, whole) = (every_state(&protocol, &bounds), every_state(&protocol, &full));
             for goal in Goal::every_row() {
-                let (merged, whole) = (length(goal, &bounds), length(goal, &full));
+                let [merged, whole] = [&merged, &whole].map(|f| f.path(goal).map(Vec::len));
                 assert!(merged <= whole, "{rung}, {goal:?}, {bounds:?}: {merged:?}, {whole:?}");
                 compared += usize::from(whole.is_some());
             }
@@ -114,18 +217,20 @@ fn every_protocol() -> Vec<Protocol> {
 
 #[test]
 fn a_limit_makes_a_search_bounded_and_says_which() {
-    let scenario = scenario::by_name("one-crash").expect("a scenario");
-    let system = Arc::new(System::new(Protocol::klog(), scenario.bounds));
-    let limits = Limits { states: Some(100), ..Limits::default() };
-    let search = Search::new(Arc::clone(&system), Goal::Explore, limits);
-    let counters = Arc::clone(&search.counters);
-    let found = search.run();
-    assert_eq!(found.bound, Some(super::Bound::States));
-    assert!(counters.cut.load(super::Relaxed) > 0 && found.unique < 200);
-    let limits = Limits::default();
-    limits.interrupted.store(true, super::Relaxed);
-    let found = Search::new(system, Goal::Violate(Property::LogsMatch), limits).run();
-    assert_eq!(found.bound, Some(super::Bound::Interruption));
+    let bounds = scenario::by_name("one-crash").expect("a scenario").bounds;
+    let by = |limits: &Limits| explore(&Protocol::klog(), &bounds, limits);
+    for engine in [Engine::Levelwise, Engine::Stateright] {
+        let found = by(&Limits { engine, states: Some(100), ..Limits::default() });
+        assert_eq!(found.bound, Some(Bound::States), "{engine:?}");
+        assert!(found.left > 0 && found.unique < 200, "{engine:?}: {}", found.unique);
+        let limits = Limits { engine, ..Limits::default() };
+        limits.interrupted.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(by(&limits).bound, Some(Bound::Interruption), "{engine:?}");
+    }
+    let depth = by(&Limits { depth: Some(5), ..Limits::default() });
+    assert_eq!((depth.bound, depth.depth), (Some(Bound::Depth), 5));
+    let memory = by(&Limits { memory: Some(1 << 20), ..Limits::default() });
+    assert_eq!(memory.bound, Some(Bound::Memory));
 }
 
 #[test]
@@ -134,8 +239,9 @@ fn a_counterexample_replays_to_a_state_that_violates_and_no_earlier_one_does() {
     let old = Protocol::by_name("kafka-0.10").expect("a rung");
     let system = Arc::new(System::new(old, scenario.bounds));
     let property = Property::CommittedSurvives;
-    let search = Search::new(Arc::clone(&system), Goal::Violate(property), Limits::default());
-    let path = search.run().path.expect("it loses a record");
+    let goal = Goal::Violate(property);
+    let found = search(&system, Some(goal), &Limits::default());
+    let path = found.path(goal).expect("it loses a record");
     let mut row = system.initial();
     for (i, action) in path.iter().enumerate() {
         assert!(property.judge(&system.view(&row)).is_none(), "violated before step {}", i + 1);

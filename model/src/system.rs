@@ -84,6 +84,12 @@ impl System {
         self.space.state(row)
     }
 
+    /// The same state of another system with the same actors.
+    #[cfg(test)]
+    pub(crate) fn state_like(&self, row: &Whole<'_>) -> Whole<'_> {
+        self.space.copy_of(row)
+    }
+
     /// Everything that can happen in `row`, in a fixed order.
     pub fn enabled(&self, row: &Whole<'_>, actions: &mut Vec<Action>) {
         self.space.system().choices(row, &mut |action| actions.push(action));

@@ -176,6 +176,16 @@ impl<S: System> Actors<S> {
         State::of_row(&self.system, &self.store, row)
     }
 
+    /// The same state as one of another space of the same system.
+    pub fn copy_of(&self, state: &State<'_, S>) -> State<'_, S>
+    where
+        S::Local: Clone,
+        S::World: Clone,
+        S::Message: Clone,
+    {
+        State::copied(&self.system, &self.store, state)
+    }
+
     /// A step from a state, outside of a search.
     pub fn step<'b, 'a>(
         &'a self,

@@ -82,7 +82,26 @@ impl<S: System> PartialEq for State<'_, S> {
 
 impl<'a, S: System> State<'a, S> {
     pub(super) fn start(system: &S, store: &'a Store<S>) -> Self {
-        let Start { locals, world, words, messages } = system.start();
+        Self::made_of(system, store, system.start())
+    }
+
+    pub(super) fn copied(system: &S, store: &'a Store<S>, other: &State<'_, S>) -> Self
+    where
+        S::Local: Clone,
+        S::World: Clone,
+        S::Message: Clone,
+    {
+        let parts = Start {
+            locals: other.locals.iter().map(|local| local.value.clone()).collect(),
+            world: other.world().clone(),
+            words: other.words.to_vec(),
+            messages: other.flights.iter().map(|flight| flight.message().clone()).collect(),
+        };
+        Self::made_of(system, store, parts)
+    }
+
+    fn made_of(system: &S, store: &'a Store<S>, parts: Start<S>) -> Self {
+        let Start { locals, world, words, messages } = parts;
         let locals = store.locals.iter().zip(locals);
         let mut state = Self {
             store,

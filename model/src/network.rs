@@ -157,10 +157,7 @@ pub fn cut_off(step: &mut Step<'_, '_, Partition>, broker: Node, reaches: impl F
 }
 
 /// The metadata records that this broker has not applied, oldest first.
-pub fn unread<'a>(
-    row: &Whole<'a>,
-    broker: Node,
-) -> impl DoubleEndedIterator<Item = Flight<'a>> {
+pub fn unread<'a>(row: &Whole<'a>, broker: Node) -> impl DoubleEndedIterator<Item = Flight<'a>> {
     let mine = records_of(broker);
     row.flights().iter().copied().filter(move |flight| flight.key() == mine)
 }

@@ -10,7 +10,7 @@ use levelwise::Bound;
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::search::{Found, Goal, Limits, search};
+use crate::search::{Found, Goal, Limits, Panicked, search};
 use crate::system::System;
 
 /// What to run.
@@ -133,13 +133,49 @@ pub struct Report {
     /// The share of actors' reactions that were known already (measured: threads remember each for
     /// itself); none if the engine remembers nothing.
     pub memo_hit_rate: Option<f64>,
+    /// Whether a second search with other fingerprints found the same, if there was one.
+    pub audit: Option<Audit>,
+    /// A panic of the model, which ended the search.
+    pub panic: Option<Panicked>,
+}
+
+/// What a second search with other fingerprints tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Audit {
+    /// Both found the same states, depth and lengths.
+    Same,
+    /// They did not: two states were taken for one, or the model does not answer the same twice.
+    Differs,
+    /// A limit cut one of them, so they cannot be compared.
+    Cut,
 }
 
 /// Runs a job: the whole space, with the shortest path to whatever is found in it. For a single
 /// row, a search that ends at the row's shortest path.
 pub fn run(job: &Job, limits: &Limits) -> Report {
+    run_with_seed(job, limits, 0)
+}
+
+/// Runs a job twice, with other fingerprints the second time, and says whether both found the same.
+pub fn run_twice(job: &Job, limits: &Limits) -> Report {
+    let (first, second) = (run(job, limits), run_with_seed(job, limits, 1));
+    // Where a limit on time or memory cut them, they need not have come equally far.
+    let comparable = first.complete() && second.complete();
+    let same = (first.unique, first.generated, first.depth, first.lengths())
+        == (second.unique, second.generated, second.depth, second.lengths());
+    let audit = match (comparable, same) {
+        (false, _) => Audit::Cut,
+        (true, true) => Audit::Same,
+        (true, false) => Audit::Differs,
+    };
+    Report { audit: Some(audit), seconds: first.seconds + second.seconds, ..first }
+}
+
+fn run_with_seed(job: &Job, limits: &Limits, seed: u64) -> Report {
     let started = Instant::now();
-    let system = Arc::new(System::new(job.protocol.clone(), job.bounds.clone()));
+    let system = System::with_seed(job.protocol.clone(), job.bounds.clone(), seed);
+    let system = Arc::new(system);
     let only = job.only.and_then(Goal::of);
     let mut found = search(&system, only, limits);
     let paths = std::mem::take(&mut found.paths);
@@ -190,7 +226,17 @@ fn assemble(job: &Job, found: &Found, properties: Vec<Row>, started: Instant) ->
         outside_claim: found.outside_claim,
         collision_probability: levelwise::fingerprint::collision_bound(found.unique),
         memo_hit_rate: found.memo.map(levelwise::Memo::hit_rate),
+        audit: None,
+        panic: found.panic.clone(),
     }
+}
+
+/// A path as sentences.
+pub(crate) fn sentences<S: serde::Serializer>(
+    path: &[Action],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(path.iter().map(ToString::to_string))
 }
 
 /// The process's largest resident memory, as Linux tells it.
@@ -205,6 +251,10 @@ impl Report {
     /// Whether every row is as expected (rows nothing is expected of count as met).
     pub fn as_expected(&self) -> bool {
         self.properties.iter().all(Row::as_expected)
+    }
+
+    fn lengths(&self) -> Vec<(&'static str, Option<usize>)> {
+        self.properties.iter().map(|row| (row.id, row.steps)).collect()
     }
 
     /// Whether every state within the budgets was looked at.

@@ -3,9 +3,7 @@
 use klog_trace::action::Node;
 use klog_trace::trace::Bounds;
 use klog_trace::view::{Life, Role};
-use klog_trace::{
-    Action, BrokerView, ControllerView, EpochStart, Ghost, Image, Record, World,
-};
+use klog_trace::{Action, BrokerView, ControllerView, EpochStart, Ghost, Image, Record, World};
 use levelwise::system::State;
 
 use crate::broker::{epoch_of, leader};
@@ -64,10 +62,7 @@ impl Budgets {
     /// As words of a state.
     pub fn words(self) -> [u32; Self::WORDS] {
         let Self { moves, crashes, power_losses, lag_checks, checkpoints } = self;
-        [
-            u32::from_le_bytes([moves, crashes, power_losses, lag_checks]),
-            u32::from(checkpoints),
-        ]
+        [u32::from_le_bytes([moves, crashes, power_losses, lag_checks]), u32::from(checkpoints)]
     }
 
     /// Of the words of a state.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use klog_trace::Action;
 use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
-use levelwise::{Bound, Memo, Options, Outcome, Until, Verdict};
+use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Verdict};
 
 use crate::system::{Partition, System};
 
@@ -94,6 +94,16 @@ impl Default for Limits {
     }
 }
 
+/// A panic of the model.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Panicked {
+    /// What it said.
+    pub message: String,
+    /// The path to the state that was looked at.
+    #[serde(serialize_with = "crate::report::sentences")]
+    pub path: Vec<Action>,
+}
+
 /// What one search found.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -110,6 +120,8 @@ pub struct Found {
     pub bound: Option<Bound>,
     /// States known and not expanded.
     pub left: u64,
+    /// A panic of the model, which ended the search.
+    pub panic: Option<Panicked>,
     /// How often each kind of action was taken.
     pub actions: Vec<u64>,
     /// States in which more was lost to power than is promised to survive.
@@ -152,19 +164,18 @@ pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Foun
 
 fn found(system: &System, outcome: &Outcome) -> Found {
     let hit = |goal: Goal| Some((goal, outcome.goals[goal.number()].1?));
-    let path = |(goal, hit)| {
-        let path = outcome.path(system.space(), hit);
-        (goal, path.expect("a step is a function of state and action").into_actions())
-    };
+    let path = |(goal, hit)| (goal, path_to(system, outcome, hit));
     let left = match outcome.verdict {
         Verdict::Exhausted => 0,
         Verdict::Bounded { left, .. } => left,
     };
-    if let Some(panic) = &outcome.panic {
-        panic!("the model panicked: {}", panic.message);
-    }
+    let panic = outcome.panic.as_ref().map(|panic| Panicked {
+        message: panic.message.clone(),
+        path: panic.at.map_or_else(Vec::new, |at| path_to(system, outcome, at)),
+    });
     Found {
         paths: Goal::every_row().filter_map(hit).map(path).collect(),
+        panic,
         unique: outcome.unique,
         generated: outcome.counts.generated,
         depth: outcome.depth,
@@ -175,6 +186,11 @@ fn found(system: &System, outcome: &Outcome) -> Found {
         memo: Some(outcome.memo),
         bytes: Some(outcome.bytes),
     }
+}
+
+fn path_to(system: &System, outcome: &Outcome, hit: Hit) -> Vec<Action> {
+    let path = outcome.path(system.space(), hit);
+    path.expect("a step is a function of state and action").into_actions()
 }
 
 #[cfg(test)]

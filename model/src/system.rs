@@ -109,9 +109,7 @@ impl System {
     ) -> Outcome<'_> {
         self.step_by(before, |partition, step| {
             partition.step_keeping(step, action);
-            step.retain(|flight| {
-                flight.message().message().is_none_or(|m| !discarded.contains(m))
-            });
+            step.retain(|flight| flight.message().message().is_none_or(|m| !discarded.contains(m)));
         })
     }
 

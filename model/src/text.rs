@@ -8,7 +8,7 @@ use klog_trace::diff::diff;
 use klog_trace::trace::Bounds;
 use klog_trace::{Acks, Action, BrokerView, ControllerView, Record, Step, Trace};
 
-use crate::report::{Outcome, Report, Row};
+use crate::report::{Audit, Outcome, Report, Row};
 
 /// The protocol of a report as one word: the rung, or `klog+fault`.
 pub fn protocol(report: &Report) -> String {
@@ -121,6 +121,7 @@ pub fn report(report: &Report) -> String {
     text += &align(&rows, &[]);
     text.push('\n');
     text += &figures(report);
+    text += &notes(report);
     if report.properties.iter().all(|r| r.expected.is_none()) {
         text +=
             "nothing was expected of this run: the suite has none with these rules and bounds\n";
@@ -168,6 +169,25 @@ fn figures(report: &Report) -> String {
         taken.join(", "),
         if never.is_empty() { "none".into() } else { never.join(", ") },
     )
+}
+
+/// What else there is to say of a run.
+fn notes(report: &Report) -> String {
+    let mut text = String::new();
+    if let Some(rate) = report.memo_hit_rate {
+        let _ = writeln!(text, "actors' reactions known already: {:.3} %", rate * 100.0);
+    }
+    let _ = match report.audit {
+        None => Ok(()),
+        Some(Audit::Same) => writeln!(text, "audit: the same with other fingerprints"),
+        Some(Audit::Differs) => writeln!(text, "audit: NOT the same with other fingerprints"),
+        Some(Audit::Cut) => writeln!(text, "audit: a limit cut it, so nothing is compared"),
+    };
+    if let Some(panic) = &report.panic {
+        let (message, path) = (&panic.message, path(&panic.path));
+        let _ = writeln!(text, "the model PANICKED: {message}\nafter:\n{path}");
+    }
+    text
 }
 
 /// Bounds in words; a minimum that no ISR can reach is the number of brokers.

@@ -1,23 +1,25 @@
 //! stateright's [`ActorModel`] as a [`System`]: the same states and steps, counted the same.
 
+mod parts;
 mod whole;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use stateright::actor::{
-    Actor, ActorModel, ActorModelAction, Command, Envelope, Id, LossyNetwork, Network, Out,
-    is_no_op, is_no_op_with_timer,
-};
 use stateright::Model;
+use stateright::actor::{
+    Actor, ActorModel, ActorModelAction, Envelope, Id, LossyNetwork, Network, Out, is_no_op,
+    is_no_op_with_timer,
+};
 
 use crate::plain::{goal, is_hit, no_eventually};
 use crate::space::Goal;
 use crate::system::{Effect, React, Start, State, Step, Stimulus, System, Taken};
 
+use parts::obey;
+pub use parts::{Choice, Event, Local, Mail};
 use whole::Whole;
 
 /// An actor model. Make a space of it with [`crate::system::Actors`].
@@ -37,90 +39,6 @@ where
     bounded: bool,
     ordered: bool,
     duplicating: bool,
-}
-
-/// An actor as the model has it.
-#[derive(Debug)]
-pub struct Local<A: Actor> {
-    state: Arc<A::State>,
-    timers: BTreeSet<A::Timer>,
-    random: BTreeMap<String, Vec<A::Random>>,
-    crashed: bool,
-    storage: Option<A::Storage>,
-}
-
-impl<A: Actor> Clone for Local<A>
-where
-    A::Timer: Ord,
-{
-    fn clone(&self) -> Self {
-        Self {
-            state: Arc::clone(&self.state),
-            timers: self.timers.clone(),
-            random: self.random.clone(),
-            crashed: self.crashed,
-            storage: self.storage.clone(),
-        }
-    }
-}
-
-impl<A: Actor> PartialEq for Local<A> {
-    fn eq(&self, other: &Self) -> bool {
-        self.state == other.state
-            && self.timers == other.timers
-            && self.random == other.random
-            && self.crashed == other.crashed
-            && self.storage == other.storage
-    }
-}
-
-impl<A: Actor> Hash for Local<A> {
-    fn hash<S: std::hash::Hasher>(&self, hasher: &mut S) {
-        self.state.hash(hasher);
-        self.timers.hash(hasher);
-        self.random.hash(hasher);
-        self.crashed.hash(hasher);
-        self.storage.hash(hasher);
-    }
-}
-
-/// What reaches an actor beside messages.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Event<T, R> {
-    /// A timer ran out.
-    Timeout(T),
-    /// The actor dies.
-    Crash,
-    /// It starts again.
-    Recover,
-    /// One of its random choices is made.
-    Random(String, R),
-}
-
-/// Something in the network.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Mail<M> {
-    /// A message that can be delivered.
-    Sent(Envelope<M>),
-    /// The message delivered last, which a duplicating network remembers.
-    Last(Envelope<M>),
-}
-
-/// One of the things that can happen: places and numbers in the state that it happens in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// The message at this place is lost.
-    Drop(u16),
-    /// The message at this place is delivered.
-    Deliver(u16),
-    /// The actor's n-th timer runs out.
-    Timeout(u16, u16),
-    /// The actor dies.
-    Crash(u16),
-    /// It starts again.
-    Recover(u16),
-    /// Of the actor's n-th random choice, this one.
-    Random(u16, u16, u16),
 }
 
 /// The queue of the message delivered last.
@@ -177,7 +95,8 @@ where
             let sent = step.message(number);
             let Mail::Sent(envelope) = sent else { unreachable!("an actor sends messages") };
             self.record(step, number, 1, envelope, self.model.record_msg_out);
-            let known = |flight: &crate::system::Flight<'_, Mail<A::Msg>>| flight.number() == number;
+            let known =
+                |flight: &crate::system::Flight<'_, Mail<A::Msg>>| flight.number() == number;
             if !(self.duplicating && step.state.flights().iter().any(known)) {
                 step.put(number);
             }
@@ -275,7 +194,11 @@ where
         let local = |n: usize| Local {
             state: Arc::clone(&state.actor_states[n]),
             timers: state.timers_set[n].iter().cloned().collect(),
-            random: state.random_choices[n].map.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            random: state.random_choices[n]
+                .map
+                .iter()
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
             crashed: state.crashed[n],
             storage: state.actor_storages[n].clone(),
         };
@@ -453,36 +376,5 @@ where
             open & 1 << n != 0 && is_hit(property, &self.model, &whole.state)
         });
         hits.fold(0, |all, (n, _)| all | 1 << n)
-    }
-}
-
-/// What an actor commands is part of its own state, but for what it sends.
-fn obey<A: Actor>(
-    local: &mut Local<A>,
-    id: Id,
-    out: Out<A>,
-    effects: &mut Vec<Effect<Mail<A::Msg>, Event<A::Timer, A::Random>>>,
-) where
-    A::Timer: Ord,
-{
-    for command in out {
-        match command {
-            Command::Send(dst, msg) => {
-                effects.push(Effect::Send(Mail::Sent(Envelope { src: id, dst, msg })));
-            }
-            Command::SetTimer(timer, _) => {
-                local.timers.insert(timer);
-            }
-            Command::CancelTimer(timer) => {
-                local.timers.remove(&timer);
-            }
-            Command::ChooseRandom(key, choices) if choices.is_empty() => {
-                local.random.remove(&key);
-            }
-            Command::ChooseRandom(key, choices) => {
-                local.random.insert(key, choices);
-            }
-            Command::Save(storage) => local.storage = Some(storage),
-        }
     }
 }

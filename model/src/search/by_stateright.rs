@@ -97,6 +97,7 @@ impl Search {
             generated: checker.state_count() as u64,
             depth: checker.max_depth() as u64,
             bound,
+            panic: None,
             left: counters.cut.load(Relaxed),
             actions: counters.actions.iter().map(|count| count.load(Relaxed)).collect(),
             outside_claim: counters.outside_claim.load(Relaxed),

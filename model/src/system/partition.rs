@@ -206,13 +206,7 @@ impl System for Partition {
         hits
     }
 
-    fn judge_step(
-        &self,
-        (): &mut (),
-        action: Action,
-        step: &Step<'_, '_, Self>,
-        open: u64,
-    ) -> u64 {
+    fn judge_step(&self, (): &mut (), action: Action, step: &Step<'_, '_, Self>, open: u64) -> u64 {
         let envelope = |number: &u32| &step.message(*number).message().expect("sent").envelope;
         let sent: SmallVec<[&Envelope; 4]> = step.told.sent.iter().map(envelope).collect();
         let (before, after) = (self.view(step.before), self.view(&step.state));

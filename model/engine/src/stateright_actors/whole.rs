@@ -95,7 +95,9 @@ where
         }
         if matches!(self.state.network, Network::Ordered(_)) {
             clear(&mut self.state.network);
-            new.iter().for_each(|flight| add(&mut self.state.network, flight.message()));
+            for flight in new {
+                add(&mut self.state.network, flight.message());
+            }
         } else {
             self.patch(state);
         }
@@ -131,18 +133,18 @@ where
 
 /// What a network has in it, in the order of its queues.
 pub fn mail<M: Clone + Eq + Hash>(network: &Network<M>) -> Vec<Mail<M>> {
-    let sent = |envelope: &Envelope<M>| Mail::Sent(envelope.clone());
+    let mail = |envelope: &Envelope<M>| Mail::Sent(envelope.clone());
     // Not `iter_all`: it tells a message that is there twice three times, and those of a queue
     // without end.
     let mut all: Vec<Mail<M>> = match network {
-        Network::UnorderedDuplicating(set, _) => set.iter().map(sent).collect(),
+        Network::UnorderedDuplicating(set, _) => set.iter().map(mail).collect(),
         Network::UnorderedNonDuplicating(counts) => {
-            counts.iter().flat_map(|(envelope, count)| vec![sent(envelope); *count]).collect()
+            counts.iter().flat_map(|(envelope, count)| vec![mail(envelope); *count]).collect()
         }
         Network::Ordered(queues) => {
             let queue = |(&(src, dst), queue): (&(Id, Id), &VecDeque<M>)| {
-                let mail = |msg: &M| Mail::Sent(Envelope { src, dst, msg: msg.clone() });
-                queue.iter().map(mail).collect::<Vec<_>>()
+                let sent = |msg: &M| Mail::Sent(Envelope { src, dst, msg: msg.clone() });
+                queue.iter().map(sent).collect::<Vec<_>>()
             };
             queues.iter().flat_map(queue).collect()
         }
@@ -176,9 +178,7 @@ fn remove<M: Clone + Eq + Hash>(network: &mut Network<M>, mail: &Mail<M>) {
             set.remove(envelope);
         }
         (Network::UnorderedDuplicating(_, last), Mail::Last(envelope)) => {
-            if last.as_ref() == Some(envelope) {
-                *last = None;
-            }
+            last.take_if(|last| last == envelope);
         }
         (Network::UnorderedNonDuplicating(counts), Mail::Sent(envelope)) => {
             counts.remove(envelope);

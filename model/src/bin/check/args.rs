@@ -64,7 +64,7 @@ pub struct Output {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// End each search after this many generated states (exit 3).
+    /// End each search after this many distinct states (exit 3).
     #[arg(long, value_name = "N", allow_negative_numbers = true,
         value_parser = clap::value_parser!(i64).range(1..))]
     pub max_states: Option<i64>,
@@ -72,6 +72,47 @@ pub struct Output {
     #[arg(long, value_name = "S", allow_negative_numbers = true,
         value_parser = clap::value_parser!(i64).range(1..=31_536_000))]
     pub max_seconds: Option<i64>,
+    /// Look no further than this many levels, the initial state's being the first (exit 3).
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_depth: Option<u32>,
+    /// End each search that needs more memory than this for its states, such as 512M or 16G
+    /// (exit 3).
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size)]
+    pub memory_limit: Option<u64>,
+    /// Threads: of one search, or of the suite, whose searches run side by side. Results are the
+    /// same for any number.
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// Who searches.
+    #[arg(long, value_enum, default_value_t = Engine::Levelwise)]
+    pub engine: Engine,
+    /// Search again with other fingerprints, and compare (exit 70 if the two differ).
+    #[arg(long)]
+    pub audit: bool,
+}
+
+/// A number of bytes, with K, M or G for powers of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.trim_end_matches(['i', 'B']).split_at_checked(text.len() - 1) {
+        Some((digits, "K")) => (digits, 10),
+        Some((digits, "M")) => (digits, 20),
+        Some((digits, "G")) => (digits, 30),
+        _ => (text, 0),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    let bytes = bytes.filter(|bytes| *bytes >= 1 << 20);
+    bytes.ok_or_else(|| "say a number of bytes such as 512M or 16G, at least 1M".to_owned())
+}
+
+/// See [`klog_model::search::Engine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// This project's own.
+    Levelwise,
+    /// stateright's breadth-first checker, for comparison.
+    Stateright,
 }
 
 /// Output formats.

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use klog_model::fault::{Fault, FaultInfo};
 use klog_model::protocol::{LADDER, Protocol, Rung};
-use klog_model::report::{Job, Report, run};
+use klog_model::report::{Job, Report, run, run_twice};
 use klog_model::scenario::{self, Scenario};
 use klog_model::search::by_stateright::Search;
-use klog_model::search::{Goal, Limits};
+use klog_model::search::{Engine, Goal, Limits};
 use klog_model::system::System;
 use klog_model::{svg, text};
 use klog_trace::property::{PROPERTIES, WITNESSES};
@@ -37,7 +37,7 @@ type Done = Result<(u8, String), Problem>;
 /// Runs the command.
 pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
     match args.command {
-        None => Ok(suite(&args.output, interrupted)),
+        None => audited(&args.output).map(|()| suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::List(command)) => list(&command),
         Some(Command::Record(command)) => record::catalogued(&command),
@@ -63,29 +63,41 @@ fn json(runs: &[Report], exit: u8) -> String {
 fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
     Limits {
         states: output.max_states.map(i64::unsigned_abs),
+        depth: output.max_depth,
+        memory: output.memory_limit,
+        threads: threads(output),
+        engine: match output.engine {
+            args::Engine::Levelwise => Engine::Levelwise,
+            args::Engine::Stateright => Engine::Stateright,
+        },
         deadline: output
             .max_seconds
             .map(|s| Instant::now() + Duration::from_secs(s.unsigned_abs())),
         interrupted: Arc::clone(interrupted),
-        ..Limits::default()
     }
+}
+
+/// As many as were asked for, else as there are cores.
+fn threads(output: &Output) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    output.threads.map_or_else(cores, usize::from)
 }
 
 /// The standard suite. Each search has one thread; as many run side by side as there are cores.
 fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
     let jobs: Vec<Job> = scenario::suite().iter().map(scenario::Expected::job).collect();
-    let limits = limits(output, interrupted);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let limits = Limits { threads: 1, ..limits(output, interrupted) };
+    let run = |job: &Job| if output.audit { run_twice(job, &limits) } else { run(job, &limits) };
     // The largest first, so that nobody waits for it at the end; the table keeps its order.
     let queue = Mutex::new((0..jobs.len()).collect::<Vec<_>>());
     let slots: Vec<Mutex<Option<Report>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
-        for _ in 0..cores.min(jobs.len()) {
+        for _ in 0..threads(output).min(jobs.len()) {
             scope.spawn(|| {
                 loop {
                     let next = queue.lock().expect("no holder panics").pop();
                     let Some(index) = next else { return };
-                    let report = run(&jobs[index], &limits);
+                    let report = run(&jobs[index]);
                     *slots[index].lock().expect("no holder panics") = Some(report);
                 }
             });
@@ -130,7 +142,16 @@ fn suite_text(reports: &[Report], code: u8) -> String {
     text
 }
 
+/// stateright's fingerprints have no seed.
+fn audited(output: &Output) -> Result<(), Problem> {
+    if output.audit && output.engine == args::Engine::Stateright {
+        return Err("--audit is for this project's own engine; leave --engine out".into());
+    }
+    Ok(())
+}
+
 fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
+    audited(&command.output)?;
     let (scenario, protocol, bounds) = subject(&command.subject)?;
     let only = match &command.property {
         None => None,
@@ -145,7 +166,9 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     if let Some(folder) = &command.record {
         record::prepare(folder)?;
     }
-    let mut report = run(&job, &limits(&command.output, interrupted));
+    let limits = limits(&command.output, interrupted);
+    let run = if command.output.audit { run_twice } else { run };
+    let mut report = run(&job, &limits);
     let mut code = exit::of_run(&report);
     // A search may have taken hours: what it found is printed even if it cannot be recorded.
     if let Some(folder) = &command.record

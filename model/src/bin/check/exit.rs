@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use klog_model::report::{Outcome, Report};
+use klog_model::report::{Audit, Outcome, Report};
 
 /// All as expected and exhausted.
 pub const OK: u8 = 0;
@@ -31,12 +31,19 @@ fn interrupted(reports: &[Report]) -> bool {
     reports.iter().any(|r| r.bounded_by == Some("interruption"))
 }
 
+/// The model panicked, or two searches with other fingerprints differ.
+fn failed(report: &Report) -> bool {
+    report.panic.is_some() || report.audit == Some(Audit::Differs)
+}
+
 /// `check run`: judges the result itself; a loss is a loss even where the ladder expects it.
 pub fn of_run(report: &Report) -> u8 {
     let missing = |r: &klog_model::report::Row| {
         r.expected == Some(Outcome::Witnessed) && r.result == Outcome::NotFound
     };
-    if interrupted(std::slice::from_ref(report)) {
+    if failed(report) {
+        INTERNAL
+    } else if interrupted(std::slice::from_ref(report)) {
         INTERRUPTED
     } else if report.violated().next().is_some() {
         VIOLATION
@@ -57,7 +64,9 @@ pub fn of_suite(reports: &[Report]) -> u8 {
             |row: &&klog_model::report::Row| r.complete() || row.result == Outcome::Violated;
         r.properties.iter().filter(found).any(|row| !row.as_expected())
     };
-    if interrupted(reports) {
+    if reports.iter().any(failed) {
+        INTERNAL
+    } else if interrupted(reports) {
         INTERRUPTED
     } else if reports.iter().any(differs) {
         UNEXPECTED

@@ -1,0 +1,127 @@
+//! What the states of an actor model are made of, and what can happen in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
+use std::sync::Arc;
+
+use stateright::actor::{Actor, Command, Envelope, Id, Out};
+
+use crate::system::Effect;
+
+/// An actor as the model has it.
+#[derive(Debug)]
+pub struct Local<A: Actor> {
+    pub(super) state: Arc<A::State>,
+    pub(super) timers: BTreeSet<A::Timer>,
+    pub(super) random: BTreeMap<String, Vec<A::Random>>,
+    pub(super) crashed: bool,
+    pub(super) storage: Option<A::Storage>,
+}
+
+impl<A: Actor> Clone for Local<A>
+where
+    A::Timer: Ord,
+{
+    fn clone(&self) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            timers: self.timers.clone(),
+            random: self.random.clone(),
+            crashed: self.crashed,
+            storage: self.storage.clone(),
+        }
+    }
+}
+
+impl<A: Actor> PartialEq for Local<A> {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+            && self.timers == other.timers
+            && self.random == other.random
+            && self.crashed == other.crashed
+            && self.storage == other.storage
+    }
+}
+
+impl<A: Actor> Hash for Local<A> {
+    fn hash<S: std::hash::Hasher>(&self, hasher: &mut S) {
+        self.state.hash(hasher);
+        self.timers.hash(hasher);
+        self.random.hash(hasher);
+        self.crashed.hash(hasher);
+        self.storage.hash(hasher);
+    }
+}
+
+/// What reaches an actor beside messages.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Event<T, R> {
+    /// A timer ran out.
+    Timeout(T),
+    /// The actor dies.
+    Crash,
+    /// It starts again.
+    Recover,
+    /// One of its random choices is made.
+    Random(String, R),
+}
+
+/// Something in the network.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Mail<M> {
+    /// A message that can be delivered.
+    Sent(Envelope<M>),
+    /// The message delivered last, which a duplicating network remembers.
+    Last(Envelope<M>),
+}
+
+/// One of the things that can happen: places and numbers in the state that it happens in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The message at this place is lost.
+    Drop(u16),
+    /// The message at this place is delivered.
+    Deliver(u16),
+    /// The actor's n-th timer runs out.
+    Timeout(u16, u16),
+    /// The actor dies.
+    Crash(u16),
+    /// It starts again.
+    Recover(u16),
+    /// Of the actor's n-th random choice, this one.
+    Random(u16, u16, u16),
+}
+
+type EffectOf<A> =
+    Effect<Mail<<A as Actor>::Msg>, Event<<A as Actor>::Timer, <A as Actor>::Random>>;
+
+/// What an actor commands is part of its own state, but for what it sends.
+pub(super) fn obey<A: Actor>(
+    local: &mut Local<A>,
+    id: Id,
+    out: Out<A>,
+    effects: &mut Vec<EffectOf<A>>,
+) where
+    A::Timer: Ord,
+{
+    for command in out {
+        match command {
+            Command::Send(dst, msg) => {
+                effects.push(Effect::Send(Mail::Sent(Envelope { src: id, dst, msg })));
+            }
+            Command::SetTimer(timer, _) => {
+                local.timers.insert(timer);
+            }
+            Command::CancelTimer(timer) => {
+                local.timers.remove(&timer);
+            }
+            Command::ChooseRandom(key, choices) if choices.is_empty() => {
+                local.random.remove(&key);
+            }
+            Command::ChooseRandom(key, choices) => {
+                local.random.insert(key, choices);
+            }
+            Command::Save(storage) => local.storage = Some(storage),
+        }
+    }
+}

@@ -148,11 +148,11 @@ pub fn cut_off(step: &mut Step<'_, '_, Partition>, broker: Node, reaches: impl F
     });
     // What an earlier life sent stays ahead of what this one did.
     for number in cut {
-        let broken = step.remake(number, 0, |flying| {
+        let cut_message = step.remake(number, 0, |flying| {
             let m = flying.message().expect("only messages are cut off").clone();
             Flying::Message(InFlight { connection: Connection::Broken, ..m })
         });
-        step.put(broken);
+        step.put(cut_message);
     }
 }
 
@@ -163,7 +163,7 @@ pub fn unread<'a>(row: &Whole<'a>, broker: Node) -> impl DoubleEndedIterator<Ite
 }
 
 /// What a metadata record says.
-pub fn image_of<'a>(record: Flight<'a>) -> &'a Image {
+pub fn image_of(record: Flight<'_>) -> &Image {
     match record.message() {
         Flying::Record(_, image) => image,
         Flying::Message(_) => unreachable!("a message is no record"),

@@ -128,7 +128,7 @@ fn every_engine_counts_what_a_naive_search_counts() {
             for (engine, threads) in
                 [(Engine::Levelwise, 1), (Engine::Levelwise, 3), (Engine::Stateright, 1)]
             {
-                let limits = Limits { engine, threads, ..Limits::default() };
+                let limits = Limits { threads, engine, ..Limits::default() };
                 let found = explore(&protocol, &bounds, &limits);
                 let Found { unique, generated, depth, outside_claim, .. } = found;
                 let ours = (unique, generated, depth, outside_claim, lengths(&found));

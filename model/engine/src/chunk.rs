@@ -159,8 +159,10 @@ impl Chunk {
 
     /// Keeps what is new, in the order in which it was emitted.
     pub fn compact(&mut self) {
-        let mut block = Block::default();
-        let mut from = 0;
+        let (mut block, mut from) = (Block::default(), 0);
+        let fresh = self.fresh.iter().take(self.heads.len().div_ceil(64));
+        let fresh: u32 = fresh.map(|bits| bits.load(Relaxed).count_ones()).sum();
+        self.links.reserve(fresh as usize);
         for (n, head) in self.heads.iter().enumerate() {
             let to = from + usize::from(head.words);
             if self.fresh[n / 64].load(Relaxed) & 1 << (n % 64) != 0 {

@@ -158,6 +158,12 @@ impl Links {
         self.parents.len()
     }
 
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, more: usize) {
+        self.parents.reserve_exact(more);
+        self.ordinals.reserve_exact(more);
+    }
+
     /// Adds the next state of the level.
     #[inline]
     pub fn push(&mut self, parent: u32, ordinal: u16) {

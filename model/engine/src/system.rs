@@ -241,8 +241,11 @@ impl<S: System> Space for Actors<S> {
         }
         choices.clear();
         system.choices(&before, &mut |choice| choices.push(choice));
-        for &choice in choices.iter() {
-            let mut step = Step::new(system, memos, &before);
+        let mut step = Step::new(system, memos, &before);
+        for (n, &choice) in choices.iter().enumerate() {
+            if n > 0 {
+                step.restart();
+            }
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
             match system.take(&mut step, choice) {

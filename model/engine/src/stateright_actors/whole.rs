@@ -110,8 +110,9 @@ where
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let (old, new) = (&self.flights, state.flights());
-        let (mut i, mut j) = (0, 0);
+        let (old, new) = (&self.flights[..], state.flights());
+        let start = common_start(old, new);
+        let (mut i, mut j) = (start, start);
         while i < old.len() || j < new.len() {
             let next = new.get(j).map(|flight| (flight.key(), flight.number()));
             let known = old.get(i).copied();
@@ -129,6 +130,15 @@ where
             }
         }
     }
+}
+
+/// How many messages both lists start with; one state is much like the next. The last kind of them
+/// is left out, of which one list may have more than the other.
+fn common_start<M>(old: &[(u64, u32)], new: &[Flight<'_, M>]) -> usize {
+    let same = old.iter().zip(new).take_while(|(old, new)| old.1 == new.number());
+    let common = &old[..same.count()];
+    let Some(last) = common.last() else { return 0 };
+    common.len() - common.iter().rev().take_while(|message| *message == last).count()
 }
 
 /// What a network has in it, in the order of its queues.

@@ -43,21 +43,22 @@ impl<'a, M> Flight<'a, M> {
     /// is in no queue and all that equal it.
     #[inline]
     pub fn key(self) -> u64 {
-        self.0.value.queue.unwrap_or(self.0.mark)
+        self.0.value.queue().unwrap_or(self.0.mark)
     }
 }
 
 /// A state of a system: what each actor is in, the world, the plain words, what is in flight.
 pub struct State<'a, S: System> {
     store: &'a Store<S>,
-    locals: SmallVec<[&'a Kept<S::Local>; 6]>,
+    locals: SmallVec<[&'a Kept<Box<S::Local>>; 6]>,
     world: &'a Kept<S::World>,
     words: SmallVec<[u32; 4]>,
     flights: SmallVec<[Flight<'a, S::Message>; 12]>,
+    /// The sum of what each part adds to the fingerprint.
+    sum: u64,
 }
 
 impl<S: System> Clone for State<'_, S> {
-    #[inline]
     fn clone(&self) -> Self {
         Self {
             store: self.store,
@@ -65,7 +66,18 @@ impl<S: System> Clone for State<'_, S> {
             world: self.world,
             words: SmallVec::from_slice(&self.words),
             flights: SmallVec::from_slice(&self.flights),
+            sum: self.sum,
         }
+    }
+
+    /// Without allocating, where there is room.
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.locals.copy_from_slice(&other.locals);
+        self.words.copy_from_slice(&other.words);
+        self.flights.clear();
+        self.flights.extend_from_slice(&other.flights);
+        (self.world, self.sum) = (other.world, other.sum);
     }
 }
 
@@ -92,7 +104,7 @@ impl<'a, S: System> State<'a, S> {
         S::Message: Clone,
     {
         let parts = Start {
-            locals: other.locals.iter().map(|local| local.value.clone()).collect(),
+            locals: other.locals.iter().map(|local| S::Local::clone(&local.value)).collect(),
             world: other.world().clone(),
             words: other.words.to_vec(),
             messages: other.flights.iter().map(|flight| flight.message().clone()).collect(),
@@ -105,11 +117,13 @@ impl<'a, S: System> State<'a, S> {
         let locals = store.locals.iter().zip(locals);
         let mut state = Self {
             store,
-            locals: locals.map(|(store, local)| store.get(store.intern(local))).collect(),
+            locals: locals.map(|(store, local)| store.get(store.intern(Box::new(local)))).collect(),
             world: store.worlds.get(store.worlds.intern(world)),
             words: words.into(),
             flights: SmallVec::new(),
+            sum: 0,
         };
+        state.sum = state.sum_of_parts();
         for message in messages {
             state.put(store.post(system, message));
         }
@@ -121,21 +135,30 @@ impl<'a, S: System> State<'a, S> {
         let (world, rest) = rest.split_first().expect("a row has a world");
         let (words, flights) = rest.split_at(system.words());
         let locals = store.locals.iter().zip(locals);
-        Self {
+        let mut state = Self {
             store,
             locals: locals.map(|(store, number)| store.get(*number)).collect(),
             world: store.worlds.get(*world),
             words: SmallVec::from_slice(words),
             flights: flights.iter().map(|number| Flight(store.messages.get(*number))).collect(),
-        }
+            sum: 0,
+        };
+        state.sum = state.sum_of_parts();
+        state
     }
 
     pub(super) fn write(&self, row: &mut Vec<u32>) {
-        row.clear();
-        row.extend(self.locals.iter().map(|local| local.number));
-        row.push(self.world.number);
-        row.extend_from_slice(&self.words);
-        row.extend(self.flights.iter().map(|flight| flight.number()));
+        let (locals, words) = (self.locals.len(), self.words.len());
+        row.resize(locals + 1 + words + self.flights.len(), 0);
+        let (of_locals, rest) = row.split_at_mut(locals);
+        for (word, local) in of_locals.iter_mut().zip(&self.locals) {
+            *word = local.number;
+        }
+        rest[0] = self.world.number;
+        rest[1..=words].copy_from_slice(&self.words);
+        for (word, flight) in rest[1 + words..].iter_mut().zip(&self.flights) {
+            *word = flight.number();
+        }
     }
 
     /// The row of this state.
@@ -145,27 +168,43 @@ impl<'a, S: System> State<'a, S> {
         row
     }
 
-    /// Made of marks only, so it is the same in every run with the same seed. A sum, since what is
-    /// in flight has no order beyond that of its queues.
+    /// Made of marks only, so it is the same in every run with the same seed.
+    #[inline]
     pub(super) fn fingerprint(&self) -> u64 {
-        const LOCAL: u64 = 0x9e37_79b9_7f4a_7c15;
-        const WORD: u64 = 0xc2b2_ae3d_27d4_eb4f;
-        const PLACE: u64 = 0x1656_67b1_9e37_79f9;
-        let mut sum = mix(self.world.mark ^ WORD);
-        for (local, n) in self.locals.iter().zip(1..) {
-            sum = sum.wrapping_add(mix(local.mark.wrapping_add(LOCAL.wrapping_mul(n))));
+        mix(self.sum)
+    }
+
+    /// A sum, since what is in flight has no order beyond that of its queues.
+    fn sum_of_parts(&self) -> u64 {
+        let seed = self.store.seed();
+        let mut sum = adds::world(self.world.mark);
+        for (n, local) in self.locals.iter().enumerate() {
+            sum = sum.wrapping_add(adds::local(n, local.mark));
         }
-        for (&word, n) in self.words.iter().zip(1..) {
-            let word = u64::from(word) ^ self.store.seed();
-            sum = sum.wrapping_add(mix(word.wrapping_add(WORD.wrapping_mul(n))));
+        for (n, word) in self.words.iter().enumerate() {
+            sum = sum.wrapping_add(adds::word(n, *word, seed));
         }
-        let (mut queue, mut place) = (None, 0);
+        let (mut queue, mut ahead) = (None, 0);
         for flight in &self.flights {
-            place = if queue == Some(flight.key()) { place + 1 } else { 1 };
-            queue = Some(flight.key());
-            sum = sum.wrapping_add(mix(flight.0.mark.wrapping_add(PLACE.wrapping_mul(place))));
+            let key = Some(flight.key());
+            ahead = if queue == key { ahead + 1 } else { 0 };
+            queue = key;
+            sum = sum.wrapping_add(adds::flight(flight.0.mark, ahead));
         }
-        mix(sum)
+        sum
+    }
+
+    /// What the message at this place adds to the sum.
+    #[inline]
+    fn adds_flight(&self, at: usize) -> u64 {
+        let flight = self.flights[at];
+        let ahead = self.flights[..at].iter().rev().take_while(|other| other.key() == flight.key());
+        adds::flight(flight.0.mark, ahead.count())
+    }
+
+    #[inline]
+    fn replace(&mut self, old: u64, new: u64) {
+        self.sum = self.sum.wrapping_sub(old).wrapping_add(new);
     }
 
     /// How many actors there are.
@@ -218,30 +257,86 @@ impl<'a, S: System> State<'a, S> {
         self.store
     }
 
+    #[inline]
     pub(super) fn set_local(&mut self, actor: usize, number: u32) {
-        self.locals[actor] = self.store.locals[actor].get(number);
+        let local = self.store.locals[actor].get(number);
+        let old = std::mem::replace(&mut self.locals[actor], local);
+        self.replace(adds::local(actor, old.mark), adds::local(actor, local.mark));
     }
 
+    #[inline]
     pub(super) fn set_world(&mut self, number: u32) {
-        self.world = self.store.worlds.get(number);
+        let world = self.store.worlds.get(number);
+        let old = std::mem::replace(&mut self.world, world);
+        self.replace(adds::world(old.mark), adds::world(world.mark));
     }
 
+    #[inline]
     pub(super) fn set_word(&mut self, n: usize, word: u32) {
-        self.words[n] = word;
+        let seed = self.store.seed();
+        let old = std::mem::replace(&mut self.words[n], word);
+        self.replace(adds::word(n, old, seed), adds::word(n, word, seed));
     }
 
     /// Puts a message at the end of its queue.
+    #[inline]
     pub(super) fn put(&mut self, number: u32) {
         let flight = Flight(self.store.messages.get(number));
-        let at = self.flights.iter().rposition(|other| other.key() <= flight.key());
-        self.flights.insert(at.map_or(0, |at| at + 1), flight);
+        let before = self.flights.iter().rposition(|other| other.key() <= flight.key());
+        let at = before.map_or(0, |at| at + 1);
+        self.flights.insert(at, flight);
+        self.replace(0, self.adds_flight(at));
     }
 
+    /// Takes a message out; those behind it in its queue move up.
+    #[inline]
     pub(super) fn remove(&mut self, at: usize) -> Flight<'a, S::Message> {
-        self.flights.remove(at)
+        let key = self.flights[at].key();
+        let behind = self.flights[at + 1..].iter().take_while(|other| other.key() == key).count();
+        for moved in at..=at + behind {
+            self.replace(self.adds_flight(moved), 0);
+        }
+        let removed = self.flights.remove(at);
+        for moved in at..at + behind {
+            self.replace(0, self.adds_flight(moved));
+        }
+        removed
     }
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(Flight<'a, S::Message>) -> bool) {
+        let before = self.flights.len();
         self.flights.retain(|flight| keep(*flight));
+        if self.flights.len() < before {
+            self.sum = self.sum_of_parts();
+        }
+    }
+}
+
+/// What each part of a state adds to the sum that its fingerprint is made of.
+mod adds {
+    use crate::fingerprint::mix;
+
+    const LOCAL: u64 = 0x9e37_79b9_7f4a_7c15;
+    const WORD: u64 = 0xc2b2_ae3d_27d4_eb4f;
+    const PLACE: u64 = 0x1656_67b1_9e37_79f9;
+
+    #[inline]
+    pub fn local(actor: usize, mark: u64) -> u64 {
+        mix(mark.wrapping_add(LOCAL.wrapping_mul(actor as u64 + 1)))
+    }
+
+    #[inline]
+    pub fn world(mark: u64) -> u64 {
+        mix(mark ^ WORD)
+    }
+
+    #[inline]
+    pub fn word(n: usize, word: u32, seed: u64) -> u64 {
+        mix((u64::from(word) ^ seed).wrapping_add(WORD.wrapping_mul(n as u64 + 1)))
+    }
+
+    #[inline]
+    pub fn flight(mark: u64, ahead: usize) -> u64 {
+        mix(mark.wrapping_add(PLACE.wrapping_mul(ahead as u64 + 1)))
     }
 }

@@ -58,17 +58,41 @@ impl Hasher for Mixed {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte.into());
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
         }
     }
 
+    #[inline]
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(n.into());
+    }
+
+    #[inline]
+    fn write_u16(&mut self, n: u16) {
+        self.write_u64(n.into());
+    }
+
+    #[inline]
     fn write_u32(&mut self, n: u32) {
         self.write_u64(n.into());
     }
 
+    #[inline]
     fn write_u64(&mut self, n: u64) {
-        self.0 = mix(self.0 ^ n);
+        self.0 = mix(self.0.rotate_left(5) ^ n);
+    }
+
+    #[inline]
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+
+    #[inline]
+    fn write_isize(&mut self, n: isize) {
+        self.write_u64(n as u64);
     }
 }
 
@@ -122,6 +146,13 @@ pub struct Step<'b, 'a, S: System> {
 impl<'b, 'a, S: System> Step<'b, 'a, S> {
     pub(super) fn new(system: &'a S, memos: &'b mut Memos<S>, before: &'b State<'a, S>) -> Self {
         Self { system, memos, before, state: before.clone(), told: S::Told::default() }
+    }
+
+    /// Starts once more from the same state.
+    #[inline]
+    pub(super) fn restart(&mut self) {
+        self.state.clone_from(self.before);
+        self.told = S::Told::default();
     }
 
     /// Lets a message reach an actor. Its state changes at once; what it does beyond that is for
@@ -184,7 +215,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
         let mut effects = std::mem::take(&mut self.memos.scratch);
         let super::React { local, flag } = compute(self, &mut effects);
         let store = self.state.store();
-        let local = local.map(|local| store.locals[actor].intern(local));
+        let local = local.map(|local| store.locals[actor].intern(Box::new(local)));
         let local = local.filter(|local| *local != self.state.local_number(actor));
         let from = self.memos.effects.len() as u32;
         self.memos.effects.extend(effects.drain(..).map(|effect| match effect {

@@ -8,8 +8,9 @@ use crate::intern::Interner;
 /// The interned parts of the states of a system.
 pub struct Store<S: System> {
     seed: u64,
-    /// Each actor's states.
-    pub(super) locals: Vec<Interner<S::Local>>,
+    /// Each actor's states. What is looked at all the time is the marks; the values lie elsewhere,
+    /// so that the marks of many stay in the cache.
+    pub(super) locals: Vec<Interner<Box<S::Local>>>,
     pub(super) worlds: Interner<S::World>,
     pub(super) messages: Interner<Posted<S::Message>>,
 }
@@ -17,8 +18,18 @@ pub struct Store<S: System> {
 /// A message with its queue, which is looked up often.
 #[derive(Debug)]
 pub(super) struct Posted<M> {
-    pub message: M,
-    pub queue: Option<u64>,
+    pub message: Box<M>,
+    /// [`NO_QUEUE`] if it is in none.
+    queue: u64,
+}
+
+const NO_QUEUE: u64 = u64::MAX;
+
+impl<M> Posted<M> {
+    #[inline]
+    pub fn queue(&self) -> Option<u64> {
+        (self.queue != NO_QUEUE).then_some(self.queue)
+    }
 }
 
 impl<M: PartialEq> PartialEq for Posted<M> {
@@ -48,8 +59,8 @@ impl<S: System> Store<S> {
     }
 
     pub(super) fn post(&self, system: &S, message: S::Message) -> u32 {
-        let queue = system.queue(&message);
-        self.messages.intern(Posted { message, queue })
+        let queue = system.queue(&message).unwrap_or(NO_QUEUE);
+        self.messages.intern(Posted { message: Box::new(message), queue })
     }
 
     pub(super) fn bytes(&self) -> u64 {

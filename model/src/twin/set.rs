@@ -1,0 +1,94 @@
+//! Replicas and sets of them.
+
+use std::fmt;
+
+/// A replica's number, from 0. Shown, they count from r1.
+pub type Id = u8;
+
+/// A set of replicas, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Set(u8);
+
+impl Set {
+    /// Replicas 0 to `count` − 1.
+    pub fn first(count: Id) -> Self {
+        Self(((1_u16 << count) - 1) as u8)
+    }
+
+    /// Nobody.
+    pub const EMPTY: Self = Self(0);
+
+    /// Whether `id` is in it.
+    pub fn has(self, id: Id) -> bool {
+        self.0 >> id & 1 != 0
+    }
+
+    /// With `id`.
+    #[must_use]
+    pub fn with(self, id: Id) -> Self {
+        Self(self.0 | 1 << id)
+    }
+
+    /// Without `id`.
+    #[must_use]
+    pub fn without(self, id: Id) -> Self {
+        Self(self.0 & !(1 << id))
+    }
+
+    /// With all of `other`.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The members in order.
+    pub fn members(self) -> impl Iterator<Item = Id> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let id = rest.trailing_zeros() as Id;
+            rest &= rest.wrapping_sub(1);
+            (id < 8).then_some(id)
+        })
+    }
+
+    /// The same set where replica i is called `order[i]`.
+    #[must_use]
+    pub fn permute(self, order: &[Id]) -> Self {
+        self.members().fold(Self::EMPTY, |set, id| set.with(order[usize::from(id)]))
+    }
+
+    /// The set as a number, a bit for each replica.
+    pub(super) fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The set that is this number.
+    pub(super) fn of_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+}
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (place, id) in self.members().enumerate() {
+            write!(f, "{}r{}", if place == 0 { "" } else { ", " }, id + 1)?;
+        }
+        f.write_str("}")
+    }
+}
+
+/// Every way to rename replicas that leaves the first `fixed` of `count` as they are: in each,
+/// replica i is called `order[i]`. The first way renames nobody.
+pub fn orders(fixed: Id, count: Id) -> Vec<Vec<Id>> {
+    let mut all = vec![(0..fixed).collect::<Vec<_>>()];
+    for _ in fixed..count {
+        all = all.iter().flat_map(|order| one_longer(order, count)).collect();
+    }
+    all
+}
+
+fn one_longer(order: &[Id], count: Id) -> impl Iterator<Item = Vec<Id>> {
+    let free = (0..count).filter(move |id| !order.contains(id));
+    free.map(move |id| order.iter().copied().chain([id]).collect())
+}

@@ -14,6 +14,7 @@ mod follow;
 mod ladder;
 mod leader;
 mod log;
+mod pack;
 mod properties;
 mod set;
 mod state;

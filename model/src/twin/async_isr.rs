@@ -2,6 +2,7 @@
 //!
 //! Requests and updates are sets that never shrink, so any of them can arrive late, often or never.
 
+mod pack;
 mod state;
 
 use std::fmt;

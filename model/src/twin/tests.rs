@@ -1,6 +1,7 @@
 //! TLC's own figures, by an exact search that keeps whole states.
 
 mod labels;
+mod packing;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,90 @@
+//! Replicas can be renamed: nothing depends on their numbers.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[test]
+fn renaming_before_a_step_is_renaming_after_it() {
+    let of_all = MODULES
+        .iter()
+        .flat_map(|module| [(2, 2, 2, 1), (3, 1, 1, 1)].map(|of| twin(module.name, of, None)));
+    for twin in of_all {
+        for state in reachable(&twin) {
+            for order in twin.orders() {
+                let mut before = Vec::new();
+                let mut after = Vec::new();
+                twin.successors(&state.permute(&order), &mut |action, next| {
+                    before.push((action, next));
+                });
+                twin.successors(&state, &mut |action, next| {
+                    after.push((action.permute(&order), next.permute(&order)));
+                });
+                before.sort_unstable();
+                after.sort_unstable();
+                assert_eq!(before, after, "{twin:?} {order:?} {state:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_property_depends_on_names() {
+    let twin = twin("hw", (3, 1, 1, 1), None);
+    for state in reachable(&twin) {
+        for order in twin.orders() {
+            for property in Property::ALL {
+                assert_eq!(property.holds(&state), property.holds(&state.permute(&order)));
+            }
+        }
+    }
+}
+
+#[test]
+fn followers_of_async_isr_can_be_renamed_too() {
+    let twin = async_twin(3, 2, 2, None);
+    for state in reachable_async(twin) {
+        for order in twin.orders() {
+            let mut before = Vec::new();
+            let mut after = Vec::new();
+            twin.successors(&state.permute(&order), &mut |action, next| {
+                before.push((action, next));
+            });
+            twin.successors(&state, &mut |action, next| {
+                after.push((action.permute(&order), next.permute(&order)));
+            });
+            before.sort_unstable();
+            after.sort_unstable();
+            assert_eq!(before, after, "{order:?} {state:?}");
+        }
+    }
+}
+
+#[test]
+fn kip320_has_as_many_states_up_to_names_as_tlc_finds_by_symmetry() {
+    let twin = twin("kip320", (3, 2, 2, 2), None);
+    let orders = twin.orders();
+    assert_eq!(orders.len(), 6);
+    let canonical = |state: &State| {
+        let packed = orders.iter().map(|order| {
+            let mut words = Vec::new();
+            twin.pack(&state.permute(order), &mut words);
+            words
+        });
+        packed.min().expect("an order")
+    };
+    let seen: BTreeSet<_> = reachable(&twin).iter().map(canonical).collect();
+    assert_eq!(seen.len(), 123_311);
+}
+
+#[test]
+fn orders_are_every_renaming_once() {
+    assert_eq!(orders(0, 1), [[0]]);
+    assert_eq!(orders(1, 3), [[0, 1, 2], [0, 2, 1]]);
+    let all: BTreeSet<_> = orders(0, 5).into_iter().collect();
+    assert_eq!(all.len(), 120);
+    assert_eq!(orders(0, 5)[0], [0, 1, 2, 3, 4]);
+    assert!(
+        all.iter().all(|order| order.iter().fold(Set::EMPTY, |s, id| s.with(*id)) == Set::first(5))
+    );
+}

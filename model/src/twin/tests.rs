@@ -2,6 +2,7 @@
 
 mod labels;
 mod packing;
+mod speed;
 mod symmetry;
 
 use std::collections::BTreeMap;

@@ -59,40 +59,38 @@ impl Twin {
     /// Every successor with the action that leads to it, once for each way. Equal actions lead to
     /// equal states.
     pub fn successors(&self, state: &State, each: &mut impl FnMut(Action, State)) {
-        for by in self.module.actions {
-            self.take(*by, state, &mut |who, next| each(Action { by: *by, who }, next));
-        }
-    }
-
-    /// Every way to take one published action.
-    fn take(&self, by: Published, state: &State, each: &mut impl FnMut(Who, State)) {
-        match by {
-            Published::ControllerElectLeader => controller::elect(self, state, each),
-            Published::ControllerShrinkIsr => controller::shrink(self, state, each),
-            Published::BecomeLeader => leader::become_leader(state, each),
-            Published::LeaderWrite => leader::write(self, state, each),
-            Published::LeaderExpandIsr => leader::expand_isr(self, state, each),
-            Published::LeaderShrinkIsr => leader::shrink_isr(self, state, each),
-            Published::LeaderIncHighWatermark => leader::move_hw(self, state, each),
-            Published::BecomeFollowerTruncateToHighWatermark => follow::cut_at_hw(state, each),
-            Published::BecomeFollowerTruncateKip101 => follow::cut_by_epoch(state, each),
-            Published::BecomeFollowerTruncateKip279 => follow::cut_where_logs_part(state, each),
-            Published::FollowerReplicate => leader::fetch_unfenced(state, each),
-            Published::LeaderExpandIsrBetterFencing => {
-                leader::expand_isr_in_epoch(self, state, each);
+        for &by in self.module.actions {
+            let each = &mut |who, next| each(Action { by, who }, next);
+            match by {
+                Published::ControllerElectLeader => controller::elect(self, state, each),
+                Published::ControllerShrinkIsr => controller::shrink(self, state, each),
+                Published::BecomeLeader => leader::become_leader(state, each),
+                Published::LeaderWrite => leader::write(self, state, each),
+                Published::LeaderExpandIsr => leader::expand_isr(self, state, each),
+                Published::LeaderShrinkIsr => leader::shrink_isr(self, state, each),
+                Published::LeaderIncHighWatermark => leader::move_hw(self, state, each),
+                Published::BecomeFollowerTruncateToHighWatermark => follow::cut_at_hw(state, each),
+                Published::BecomeFollowerTruncateKip101 => follow::cut_by_epoch(state, each),
+                Published::BecomeFollowerTruncateKip279 => follow::cut_where_logs_part(state, each),
+                Published::FollowerReplicate => leader::fetch_unfenced(state, each),
+                Published::LeaderExpandIsrBetterFencing => {
+                    leader::expand_isr_in_epoch(self, state, each);
+                }
+                Published::LeaderShrinkIsrBetterFencing => {
+                    leader::shrink_isr_in_epoch(self, state, each);
+                }
+                Published::ImprovedLeaderIncHighWatermark => leader::move_hw_in_epoch(state, each),
+                Published::BecomeFollower => follow::follow(state, each),
+                Published::FollowerFetch => leader::fetch_after_same_epoch(state, each),
+                Published::FollowerTruncate => leader::truncate_on_fetch(state, each),
+                Published::FencedLeaderExpandIsr => leader::expand_isr_fenced(self, state, each),
+                Published::FencedLeaderShrinkIsr => leader::shrink_isr_fenced(self, state, each),
+                Published::FencedLeaderIncHighWatermark => {
+                    leader::move_hw_fenced(self, state, each);
+                }
+                Published::FencedBecomeFollowerAndTruncate => follow::cut_fenced(self, state, each),
+                Published::FencedFollowerFetch => leader::fetch_fenced(self, state, each),
             }
-            Published::LeaderShrinkIsrBetterFencing => {
-                leader::shrink_isr_in_epoch(self, state, each);
-            }
-            Published::ImprovedLeaderIncHighWatermark => leader::move_hw_in_epoch(state, each),
-            Published::BecomeFollower => follow::follow(state, each),
-            Published::FollowerFetch => leader::fetch_after_same_epoch(state, each),
-            Published::FollowerTruncate => leader::truncate_on_fetch(state, each),
-            Published::FencedLeaderExpandIsr => leader::expand_isr_fenced(self, state, each),
-            Published::FencedLeaderShrinkIsr => leader::shrink_isr_fenced(self, state, each),
-            Published::FencedLeaderIncHighWatermark => leader::move_hw_fenced(self, state, each),
-            Published::FencedBecomeFollowerAndTruncate => follow::cut_fenced(self, state, each),
-            Published::FencedFollowerFetch => leader::fetch_fenced(self, state, each),
         }
     }
 }

@@ -15,7 +15,7 @@ fn for_all_news(state: &State, mut tell: impl FnMut(&News)) {
     for (epoch, said) in state.requests.iter() {
         let Some(leader) = said.leader else { continue };
         for id in state.ids().filter(|id| *id != leader) {
-            if state.replica(id).epoch < Some(epoch) {
+            if state.replica(id).is_news(epoch) {
                 tell(&News { epoch, said, leader, id });
             }
         }
@@ -57,6 +57,7 @@ pub fn cut_by_epoch(state: &State, each: &mut impl FnMut(Who, State)) {
 }
 
 /// After the last offset at which both logs hold the same record.
+#[inline]
 pub fn common_end(state: &State, one: Id, other: Id) -> u8 {
     let (one, other) = (state.replica(one).log, state.replica(other).log);
     let same = |end: &u8| one.at(end - 1) == other.at(end - 1);

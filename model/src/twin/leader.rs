@@ -4,25 +4,30 @@ use super::follow::common_end;
 use super::{Constants, Guard, Id, Record, Set, State, Twin, Who};
 
 /// Every replica that has a leader, with its leader. A leader is its own.
+#[inline]
 fn followers(state: &State) -> impl Iterator<Item = (Id, Id)> {
     (0..).zip(state.replicas()).filter_map(|(id, replica)| Some((id, replica.leader?)))
 }
 
+#[inline]
 fn follows(state: &State, leader: Id, follower: Id) -> bool {
     state.replica(follower).leader == Some(leader)
 }
 
 /// Each believes that the one leads the other.
+#[inline]
 fn agree(state: &State, leader: Id, follower: Id) -> bool {
     state.presumes(leader) && follows(state, leader, follower)
 }
 
 /// Kip320: they do, and are in the same epoch.
+#[inline]
 fn agree_on_epoch(state: &State, leader: Id, follower: Id) -> bool {
     agree(state, leader, follower) && state.replica(leader).epoch == state.replica(follower).epoch
 }
 
 /// Kip320: the "following leader epoch" conjunct of an action, which may be taken out of it.
+#[inline]
 fn fenced(twin: &Twin, guard: Guard, state: &State, leader: Id, follower: Id) -> bool {
     if twin.guards(guard) {
         agree_on_epoch(state, leader, follower)
@@ -32,12 +37,14 @@ fn fenced(twin: &Twin, guard: Guard, state: &State, leader: Id, follower: Id) ->
 }
 
 /// Up to KIP-279: both logs reach to `end`.
+#[inline]
 fn caught_up(state: &State, leader: Id, follower: Id, end: u8) -> bool {
     let reaches = |id| state.replica(id).end() >= end;
     follows(state, leader, follower) && reaches(leader) && reaches(follower)
 }
 
 /// Kip320FirstTry: they do, and hold records of the same epoch right below it.
+#[inline]
 fn caught_up_in_epoch(state: &State, leader: Id, follower: Id, end: u8) -> bool {
     let below = |id| end.checked_sub(1).map(|offset| state.replica(id).at(offset).map(|r| r.epoch));
     agree(state, leader, follower)
@@ -48,7 +55,7 @@ fn caught_up_in_epoch(state: &State, leader: Id, follower: Id, end: u8) -> bool 
 pub fn become_leader(state: &State, each: &mut impl FnMut(Who, State)) {
     for (epoch, said) in state.requests.iter() {
         if let Some(id) = said.leader
-            && state.replica(id).epoch < Some(epoch)
+            && state.replica(id).is_news(epoch)
         {
             let next = state.with(id, |replica| replica.take(epoch, said));
             each(Who::InEpoch(id, epoch), next);
@@ -168,13 +175,20 @@ pub fn move_hw_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, Sta
     moves_hw(state, may, each);
 }
 
-/// Those whose ISR the quorum takes: the true leader only, if there is one.
-fn writers(twin: &Twin, state: &State) -> impl Iterator<Item = Id> {
-    let unfenced = !twin.guards(Guard::FenceIsrWrite);
-    state.ids().filter(move |id| state.truly_leads(*id) || unfenced && state.presumes(*id))
+/// Those whose ISR the quorum takes: the true leader's, or unfenced that of all who presume to be.
+#[inline]
+fn writers(twin: &Twin, state: &State) -> Set {
+    if twin.guards(Guard::FenceIsrWrite) {
+        let leader = state.quorum.leader.filter(|id| state.truly_leads(*id));
+        leader.map_or(Set::EMPTY, |id| Set::EMPTY.with(id))
+    } else {
+        let presume = state.ids().filter(|id| state.presumes(*id));
+        presume.fold(Set::EMPTY, Set::with)
+    }
 }
 
 /// The leader writes another ISR into the quorum.
+#[inline]
 fn write_isr(state: &State, leader: Id, isr: Set) -> State {
     let mut next = state.with(leader, |replica| replica.isr = isr);
     next.quorum.isr = isr;
@@ -188,7 +202,7 @@ fn shrink(
     reasons: impl Fn(Id, Id, u8) -> usize,
     each: &mut impl FnMut(Who, State),
 ) {
-    for leader in writers(twin, state) {
+    for leader in writers(twin, state).members() {
         let (isr, end) = (state.replica(leader).isr, state.replica(leader).end());
         for id in isr.without(leader).members() {
             for _ in 0..reasons(leader, id, end) {
@@ -205,7 +219,7 @@ fn expand(
     may_join: impl Fn(Id, Id, u8) -> bool,
     each: &mut impl FnMut(Who, State),
 ) {
-    for leader in writers(twin, state) {
+    for leader in writers(twin, state).members() {
         let (isr, hw) = (state.replica(leader).isr, state.replica(leader).hw);
         for id in state.ids().filter(|id| !isr.has(*id) && may_join(leader, *id, hw)) {
             each(Who::Member(leader, id), write_isr(state, leader, isr.with(id)));
@@ -214,6 +228,7 @@ fn expand(
 }
 
 /// The leader knows that nothing of an earlier reign is committed beyond its high watermark.
+#[inline]
 fn hw_in_own_epoch(state: &State, leader: Id) -> bool {
     let replica = state.replica(leader);
     let at_hw = replica.at(replica.hw).map(|record| record.epoch);

@@ -4,70 +4,106 @@
 //! of its epoch, the quorum's leader that of the newest request, and a record's epoch is one per
 //! record: it is packed beside the logs, which then hold ids only.
 
-use super::{Constants, Record, Requests, Said, Set, State, Twin};
+use super::{Constants, Record, Said, Set, State, Twin};
 
-/// Numbers of few bits, one behind the other.
+/// Numbers of few bits, one behind the other: at most 64 in all.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Bits {
+    bits: u64,
+    count: u32,
+}
+
+impl Bits {
+    /// Adds a number of this width, with fewer than 64 bits before it.
+    #[inline]
+    pub fn put(&mut self, number: u64, width: u32) {
+        self.bits |= number << self.count;
+        self.count += width;
+    }
+
+    /// Takes out the first number, of this width, which is less than 64.
+    #[inline]
+    pub fn take(&mut self, width: u32) -> u64 {
+        let number = low(self.bits, width);
+        self.bits >>= width;
+        number
+    }
+}
+
+/// Bits as words.
 pub(super) struct Writer<'a> {
     words: &'a mut Vec<u32>,
-    bits: u128,
-    count: u32,
+    /// Fewer than 64 bits.
+    rest: Bits,
 }
 
 impl<'a> Writer<'a> {
     /// Writes behind what is there.
     pub fn new(words: &'a mut Vec<u32>) -> Self {
-        Self { words, bits: 0, count: 0 }
+        Self { words, rest: Bits::default() }
     }
 
-    /// Writes a number below 2 to the `width`, which is at most 64.
-    pub fn put(&mut self, number: u64, width: u32) {
-        self.bits |= u128::from(number) << self.count;
-        self.count += width;
-        while self.count >= u32::BITS {
-            self.words.push(self.bits as u32);
-            self.bits >>= u32::BITS;
-            self.count -= u32::BITS;
+    /// Adds these bits, with nothing behind them.
+    #[inline]
+    pub fn put(&mut self, bits: Bits) {
+        self.rest.put(bits.bits, bits.count);
+        if let Some(count) = self.rest.count.checked_sub(u64::BITS) {
+            self.words.push(self.rest.bits as u32);
+            self.words.push((self.rest.bits >> u32::BITS) as u32);
+            self.rest = Bits { bits: bits.bits.unbounded_shr(bits.count - count), count };
         }
     }
 
     /// Ends the last word.
+    #[inline]
     pub fn finish(self) {
-        if self.count > 0 {
-            self.words.push(self.bits as u32);
+        let Bits { bits, count } = self.rest;
+        if count > 0 {
+            self.words.push(bits as u32);
+        }
+        if count > u32::BITS {
+            self.words.push((bits >> u32::BITS) as u32);
         }
     }
 }
 
-/// The numbers that a writer wrote.
+/// The bits that a writer wrote.
 pub(super) struct Reader<'a> {
-    words: std::slice::Iter<'a, u32>,
-    bits: u128,
-    count: u32,
+    words: &'a [u32],
+    /// Fewer than 64 bits.
+    rest: Bits,
 }
 
 impl<'a> Reader<'a> {
     /// Reads from the first.
     pub fn new(words: &'a [u32]) -> Self {
-        Self { words: words.iter(), bits: 0, count: 0 }
+        Self { words, rest: Bits::default() }
     }
 
-    /// The next number, of this width. A word that is missing reads as 0.
-    pub fn take(&mut self, width: u32) -> u64 {
-        while self.count < width {
-            let word = self.words.next().copied().unwrap_or(0);
-            self.bits |= u128::from(word) << self.count;
-            self.count += u32::BITS;
+    /// The next bits, as many as this; what stands behind them has no meaning. A word that is
+    /// missing reads as 0.
+    #[inline]
+    pub fn take(&mut self, count: u32) -> Bits {
+        let Bits { bits, count: had } = self.rest;
+        if count <= had {
+            self.rest = Bits { bits: bits >> count, count: had - count };
+            return Bits { bits, count };
         }
-        let number = low(self.bits as u64, width);
-        self.bits >>= width;
-        self.count -= width;
-        number
+        let (next, words) = match self.words {
+            [low, high, words @ ..] => (u64::from(*low) | u64::from(*high) << u32::BITS, words),
+            [low] => (u64::from(*low), &[][..]),
+            [] => (0, &[][..]),
+        };
+        self.words = words;
+        let more = count - had;
+        self.rest = Bits { bits: next.unbounded_shr(more), count: u64::BITS - more };
+        Bits { bits: bits | next << had, count }
     }
 }
 
-/// The lowest bits of a number.
-pub(super) fn low(number: u64, width: u32) -> u64 {
-    number & u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0)
+/// The lowest bits of a number, fewer than 64 of them.
+fn low(number: u64, width: u32) -> u64 {
+    number & ((1 << width) - 1)
 }
 
 /// How many bits the numbers from 0 to `most` need.
@@ -80,7 +116,7 @@ pub(super) fn words(bits: u32) -> usize {
     bits.div_ceil(u32::BITS) as usize
 }
 
-/// The bits of each field.
+/// The bits of each field, and of some fields together.
 struct Widths {
     /// An offset in a log, the end included; also a number of records in it.
     offset: u32,
@@ -94,18 +130,37 @@ struct Widths {
     leader: u32,
     /// A set of replicas.
     set: u32,
+    /// A log.
+    log: u32,
+    /// A replica.
+    replica: u32,
+    /// The epochs of all records.
+    epochs: u32,
+    /// The requests.
+    requests: u32,
 }
 
 impl Widths {
+    #[inline]
     fn of(constants: Constants) -> Self {
-        Self {
-            offset: width(constants.log_size),
-            record: width(constants.max_records),
-            epoch: width(constants.max_leader_epoch),
-            some_epoch: width(constants.max_leader_epoch + 1),
-            leader: width(constants.replicas),
-            set: constants.replicas.into(),
-        }
+        let Constants { replicas, log_size, max_records, max_leader_epoch } = constants;
+        let offset = width(log_size);
+        let record = width(max_records);
+        let epoch = width(max_leader_epoch);
+        let some_epoch = width(max_leader_epoch + 1);
+        let leader = width(replicas);
+        let set = replicas.into();
+        let log = record * u32::from(log_size);
+        let replica = log + offset + some_epoch + set;
+        let epochs = epoch * u32::from(max_records);
+        let requests = (leader + set) * (u32::from(max_leader_epoch) + 1);
+        Self { offset, record, epoch, some_epoch, leader, set, log, replica, epochs, requests }
+    }
+
+    /// What stands behind the requests.
+    #[inline]
+    fn rest(&self) -> u32 {
+        self.epochs + self.record + self.some_epoch + self.set
     }
 }
 
@@ -121,84 +176,75 @@ fn of_optional(number: u64) -> Option<u8> {
 impl Twin {
     /// How many words a state is packed into.
     pub fn words(&self) -> usize {
-        let Constants { replicas, log_size, max_records, max_leader_epoch } = self.constants;
         let widths = Widths::of(self.constants);
-        let replica =
-            u32::from(log_size) * widths.record + widths.offset + widths.some_epoch + widths.set;
-        let requests = (u32::from(max_leader_epoch) + 1) * (widths.leader + widths.set);
-        let epochs = u32::from(max_records) * widths.epoch;
-        let rest = widths.record + widths.some_epoch + widths.set;
-        words(u32::from(replicas) * replica + requests + epochs + rest)
+        let replicas = u32::from(self.constants.replicas) * widths.replica;
+        words(replicas + widths.requests + widths.rest())
     }
 
     /// Appends the words of a state that is reachable: as many for each.
     pub fn pack(&self, state: &State, out: &mut Vec<u32>) {
-        let Constants { log_size, max_records, max_leader_epoch, .. } = self.constants;
         let widths = Widths::of(self.constants);
         let mut words = Writer::new(out);
         let mut epochs = 0;
         for replica in state.replicas() {
-            let mut ids = 0;
-            let mut at = 0;
+            let mut bits = Bits::default();
             for record in replica.log.records() {
-                ids |= (u64::from(record.id) + 1) << at;
-                at += widths.record;
+                bits.put(u64::from(record.id) + 1, widths.record);
                 epochs |= u64::from(record.epoch) << (u32::from(record.id) * widths.epoch);
             }
-            words.put(ids, u32::from(log_size) * widths.record);
-            words.put(replica.hw.into(), widths.offset);
-            words.put(optional(replica.epoch), widths.some_epoch);
-            words.put(replica.isr.bits().into(), widths.set);
+            bits.count = widths.log;
+            bits.put(replica.hw.into(), widths.offset);
+            bits.put(optional(replica.epoch), widths.some_epoch);
+            bits.put(replica.isr.bits().into(), widths.set);
+            words.put(bits);
         }
-        words.put(epochs, u32::from(max_records) * widths.epoch);
-        words.put(state.next_record.into(), widths.record);
-        let mut requests = 0;
-        let mut at = 0;
+        let mut bits = Bits::default();
         for (_, said) in state.requests.iter() {
-            requests |= (optional(said.leader) << widths.set | u64::from(said.isr.bits())) << at;
-            at += widths.leader + widths.set;
+            bits.put(optional(said.leader), widths.leader);
+            bits.put(said.isr.bits().into(), widths.set);
         }
-        words.put(requests, (u32::from(max_leader_epoch) + 1) * (widths.leader + widths.set));
-        words.put(state.requests.count().into(), widths.some_epoch);
-        words.put(state.quorum.isr.bits().into(), widths.set);
+        bits.count = widths.requests;
+        words.put(bits);
+        let mut bits = Bits::default();
+        bits.put(epochs, widths.epochs);
+        bits.put(state.next_record.into(), widths.record);
+        bits.put(state.requests.count().into(), widths.some_epoch);
+        bits.put(state.quorum.isr.bits().into(), widths.set);
+        words.put(bits);
         words.finish();
     }
 
     /// The state that was packed into these words.
     pub fn unpack(&self, words: &[u32]) -> State {
-        let Constants { log_size, max_records, max_leader_epoch, .. } = self.constants;
         let widths = Widths::of(self.constants);
         let mut words = Reader::new(words);
+        let mut replicas = [Bits::default(); State::MOST_REPLICAS as usize];
+        for bits in &mut replicas[..self.constants.replicas.into()] {
+            *bits = words.take(widths.replica);
+        }
+        let mut requests = words.take(widths.requests);
+        let mut rest = words.take(widths.rest());
         let mut state = self.initial();
-        let mut ids = [0; State::MOST_REPLICAS as usize];
-        for (replica, ids) in state.replicas_mut().iter_mut().zip(&mut ids) {
-            *ids = words.take(u32::from(log_size) * widths.record);
-            replica.hw = words.take(widths.offset) as u8;
-            replica.epoch = of_optional(words.take(widths.some_epoch));
-            replica.isr = Set::of_bits(words.take(widths.set) as u8);
-        }
-        let epochs = words.take(u32::from(max_records) * widths.epoch);
-        state.next_record = words.take(widths.record) as u8;
-        let mut requests =
-            words.take((u32::from(max_leader_epoch) + 1) * (widths.leader + widths.set));
-        let count = words.take(widths.some_epoch);
-        for _ in 0..count {
-            let isr = Set::of_bits(low(requests, widths.set) as u8);
-            let leader = of_optional(low(requests >> widths.set, widths.leader));
+        let epochs = rest.take(widths.epochs);
+        state.next_record = rest.take(widths.record) as u8;
+        for _ in 0..rest.take(widths.some_epoch) {
+            let leader = of_optional(requests.take(widths.leader));
+            let isr = Set::of_bits(requests.take(widths.set) as u8);
             state.requests.push(Said { leader, isr });
-            requests >>= widths.leader + widths.set;
         }
-        state.quorum.isr = Set::of_bits(words.take(widths.set) as u8);
+        state.quorum.isr = Set::of_bits(rest.take(widths.set) as u8);
         state.quorum.leader = state.requests.newest().and_then(|said| said.leader);
-        let leader = |epoch, requests: &Requests| requests.of(epoch)?.leader;
-        let requests = state.requests;
-        for (replica, mut ids) in state.replicas_mut().iter_mut().zip(ids) {
-            replica.leader = replica.epoch.and_then(|epoch| leader(epoch, &requests));
-            while let Some(id) = of_optional(low(ids, widths.record)) {
+        let State { requests, .. } = state;
+        for (replica, mut bits) in state.replicas_mut().iter_mut().zip(replicas) {
+            let mut ids = Bits { bits: bits.take(widths.log), count: widths.log };
+            while let Some(id) = of_optional(ids.take(widths.record)) {
                 let epoch = low(epochs >> (u32::from(id) * widths.epoch), widths.epoch) as u8;
                 replica.log.push(Record { id, epoch });
-                ids >>= widths.record;
             }
+            replica.hw = bits.take(widths.offset) as u8;
+            replica.epoch = of_optional(bits.take(widths.some_epoch));
+            replica.leader = replica.epoch.and_then(|epoch| requests.of(epoch)?.leader);
+            replica.isr = Set::of_bits(bits.take(widths.set) as u8);
         }
         state
     }

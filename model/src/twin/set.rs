@@ -11,6 +11,7 @@ pub struct Set(u8);
 
 impl Set {
     /// Replicas 0 to `count` − 1.
+    #[inline]
     pub fn first(count: Id) -> Self {
         Self(((1_u16 << count) - 1) as u8)
     }
@@ -19,29 +20,34 @@ impl Set {
     pub const EMPTY: Self = Self(0);
 
     /// Whether `id` is in it.
+    #[inline]
     pub fn has(self, id: Id) -> bool {
         self.0 >> id & 1 != 0
     }
 
     /// With `id`.
+    #[inline]
     #[must_use]
     pub fn with(self, id: Id) -> Self {
         Self(self.0 | 1 << id)
     }
 
     /// Without `id`.
+    #[inline]
     #[must_use]
     pub fn without(self, id: Id) -> Self {
         Self(self.0 & !(1 << id))
     }
 
     /// With all of `other`.
+    #[inline]
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// The members in order.
+    #[inline]
     pub fn members(self) -> impl Iterator<Item = Id> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -52,17 +58,21 @@ impl Set {
     }
 
     /// The same set where replica i is called `order[i]`.
+    #[inline]
     #[must_use]
     pub fn permute(self, order: &[Id]) -> Self {
-        self.members().fold(Self::EMPTY, |set, id| set.with(order[usize::from(id)]))
+        let bits = (0..).zip(order).map(|(id, to)| (self.0 >> id & 1) << to);
+        Self(bits.fold(0, |all, bit| all | bit))
     }
 
     /// The set as a number, a bit for each replica.
+    #[inline]
     pub(super) fn bits(self) -> u8 {
         self.0
     }
 
     /// The set that is this number.
+    #[inline]
     pub(super) fn of_bits(bits: u8) -> Self {
         Self(bits)
     }

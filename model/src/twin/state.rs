@@ -21,11 +21,19 @@ impl Replica {
     const NEW: Self = Self { log: Log::EMPTY, hw: 0, epoch: None, leader: None, isr: Set::EMPTY };
 
     /// End offset of the log.
+    #[inline]
     pub fn end(&self) -> u8 {
         self.log.end()
     }
 
+    /// Whether it was told of no epoch as late as this.
+    #[inline]
+    pub(super) fn is_news(&self, epoch: u8) -> bool {
+        self.epoch.is_none_or(|newest| newest < epoch)
+    }
+
     /// Follows, or leads by, this request.
+    #[inline]
     pub(super) fn take(&mut self, epoch: u8, said: Said) {
         self.epoch = Some(epoch);
         self.leader = said.leader;
@@ -33,12 +41,14 @@ impl Replica {
     }
 
     /// Cuts the log, and the high watermark with it.
+    #[inline]
     pub(super) fn cut(&mut self, to: u8) {
         self.log = self.log.below(to);
         self.hw = self.hw.min(to);
     }
 
     /// The record at this offset.
+    #[inline]
     pub fn at(&self, offset: u8) -> Option<Record> {
         self.log.at(offset)
     }
@@ -82,26 +92,31 @@ impl Requests {
     pub const NONE: Self = Self { said: [Said::NOTHING; Self::ROOM as usize], count: 0 };
 
     /// How many there are.
+    #[inline]
     pub fn count(&self) -> u8 {
         self.count
     }
 
     /// The newest.
+    #[inline]
     pub fn newest(&self) -> Option<Said> {
         self.of(self.count.checked_sub(1)?)
     }
 
     /// The one of this epoch.
+    #[inline]
     pub fn of(&self, epoch: u8) -> Option<Said> {
         self.said[..self.count.into()].get(usize::from(epoch)).copied()
     }
 
     /// Each with its epoch.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u8, Said)> {
         (0..).zip(self.said[..self.count.into()].iter().copied())
     }
 
     /// Adds one in the next epoch. There is room for it.
+    #[inline]
     pub fn push(&mut self, said: Said) {
         self.said[usize::from(self.count)] = said;
         self.count += 1;
@@ -138,35 +153,42 @@ impl State {
     }
 
     /// Every replica.
+    #[inline]
     pub fn replicas(&self) -> &[Replica] {
         &self.replicas[..self.count.into()]
     }
 
     /// Every replica, to be changed.
+    #[inline]
     pub(super) fn replicas_mut(&mut self) -> &mut [Replica] {
         &mut self.replicas[..self.count.into()]
     }
 
     /// A replica.
+    #[inline]
     pub fn replica(&self, id: Id) -> &Replica {
         &self.replicas[usize::from(id)]
     }
 
+    #[inline]
     pub(super) fn ids(&self) -> std::ops::Range<Id> {
         0..self.count
     }
 
     /// The leader epoch in the quorum.
+    #[inline]
     pub fn epoch(&self) -> Option<u8> {
         self.requests.count.checked_sub(1)
     }
 
     /// Whether the replica believes that it leads.
+    #[inline]
     pub fn presumes(&self, id: Id) -> bool {
         self.replica(id).leader == Some(id)
     }
 
     /// Whether it believes so and the quorum agrees.
+    #[inline]
     pub fn truly_leads(&self, id: Id) -> bool {
         self.presumes(id)
             && self.quorum.leader == Some(id)
@@ -174,6 +196,7 @@ impl State {
     }
 
     /// The same state with one replica changed.
+    #[inline]
     pub(super) fn with(&self, id: Id, change: impl FnOnce(&mut Replica)) -> Self {
         let mut next = *self;
         change(&mut next.replicas[usize::from(id)]);

@@ -4,8 +4,8 @@
 //! leader knows but for its version, and what is pending.
 
 use super::{AsyncIsr, LEADER, State, Versioned};
-use crate::twin::Set;
-use crate::twin::pack::{Reader, Writer, width, words};
+use crate::twin::pack::{Bits, Reader, Writer, width, words};
+use crate::twin::{Id, Set};
 
 /// The bits of each field. The constraint looks at states that it leaves out, so they fit too.
 struct Widths {
@@ -29,28 +29,43 @@ impl Widths {
     }
 }
 
+impl Widths {
+    /// Versions and offsets.
+    fn first(&self, replicas: Id) -> u32 {
+        2 * self.version + self.offset * u32::from(replicas)
+    }
+
+    /// What was asked for in place of a version, and the update to the next.
+    fn of_version(&self) -> u32 {
+        self.isrs + self.isr
+    }
+}
+
 impl AsyncIsr {
     /// How many words a state is packed into.
     pub fn words(&self) -> usize {
         let widths = Widths::of(*self);
         let versions = u32::from(self.max_version) + 1;
-        let told = versions * (widths.isr + widths.isrs);
-        words(2 * widths.version + u32::from(self.replicas) * widths.offset + told)
+        words(widths.first(self.replicas) + versions * widths.of_version())
     }
 
     /// Appends the words of a state that is admitted, or the successor of one: as many for each.
     pub fn pack(&self, state: &State, out: &mut Vec<u32>) {
         let widths = Widths::of(*self);
         let mut words = Writer::new(out);
-        words.put(state.controller.version.into(), widths.version);
-        words.put(state.leader.version.into(), widths.version);
+        let mut bits = Bits::default();
+        bits.put(state.controller.version.into(), widths.version);
+        bits.put(state.leader.version.into(), widths.version);
         for offset in state.offsets() {
-            words.put((*offset).into(), widths.offset);
+            bits.put((*offset).into(), widths.offset);
         }
+        words.put(bits);
         for version in 0..=self.max_version {
-            words.put(state.requests.bits(version).into(), widths.isrs);
+            let mut bits = Bits::default();
+            bits.put(state.requests.bits(version).into(), widths.isrs);
             let isr = state.updates.of(version + 1).unwrap_or(Set::EMPTY);
-            words.put((isr.bits() >> (LEADER + 1)).into(), widths.isr);
+            bits.put((isr.bits() >> (LEADER + 1)).into(), widths.isr);
+            words.put(bits);
         }
         words.finish();
     }
@@ -60,14 +75,16 @@ impl AsyncIsr {
         let widths = Widths::of(*self);
         let mut words = Reader::new(words);
         let mut state = self.initial();
-        let newest = words.take(widths.version) as u8;
-        let known = words.take(widths.version) as u8;
+        let mut bits = words.take(widths.first(self.replicas));
+        let newest = bits.take(widths.version) as u8;
+        let known = bits.take(widths.version) as u8;
         for offset in state.offsets_mut() {
-            *offset = words.take(widths.offset) as u8;
+            *offset = bits.take(widths.offset) as u8;
         }
         for version in 0..=self.max_version {
-            state.requests.add_bits(version, words.take(widths.isrs) as u16);
-            let others = words.take(widths.isr) as u8;
+            let mut bits = words.take(widths.of_version());
+            state.requests.add_bits(version, bits.take(widths.isrs) as u16);
+            let others = bits.take(widths.isr) as u8;
             if version < newest {
                 state.updates.push(Set::of_bits(others << (LEADER + 1)).with(LEADER));
             }

@@ -2,7 +2,33 @@
 
 use std::collections::BTreeSet;
 
+use super::pack::{Bits, Reader, Writer};
 use super::*;
+
+/// Numbers of every width beside each other, at every place in a word.
+#[test]
+fn bits_are_read_as_they_were_written() {
+    for (one, other) in (0..=64).flat_map(|one| (0..=64).map(move |other| (one, other))) {
+        let widths = [one, 3, other, 3, 64, 3];
+        let number = |width: u32| 0xa5c3_96e1_78d2_b40f & u64::MAX.unbounded_shr(64 - width);
+        let mut words = Vec::new();
+        let mut writer = Writer::new(&mut words);
+        for width in widths {
+            let mut bits = Bits::default();
+            bits.put(number(width), width);
+            writer.put(bits);
+        }
+        writer.finish();
+        assert_eq!(words.len(), pack::words(widths.iter().sum()));
+        let mut reader = Reader::new(&words);
+        for width in widths {
+            let mut bits = reader.take(width);
+            let half = width / 2;
+            let read = bits.take(half) | bits.take(width - half) << half;
+            assert_eq!(read, number(width), "{width} of {widths:?}");
+        }
+    }
+}
 
 fn twins() -> Vec<Twin> {
     let small = [(2, 1, 1, 0), (2, 1, 3, 1), (2, 2, 2, 1), (2, 2, 2, 2), (3, 1, 1, 1)];

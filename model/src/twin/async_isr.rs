@@ -44,7 +44,7 @@ pub enum Property {
 }
 
 impl Property {
-    /// Every property. The module is published with this one claim, and holds it.
+    /// Every property.
     pub const ALL: [Self; 1] = [Self::ValidHighWatermark];
 
     /// Its name on the command line.
@@ -154,6 +154,9 @@ pub struct AsyncIsr {
 }
 
 impl AsyncIsr {
+    /// What is expected to hold within all bounds: the one claim that the module is published with.
+    pub const HOLDS: &[Property] = &Property::ALL;
+
     /// Whether states within this constraint fit; if not, the first bound that is to blame.
     pub fn check(&self) -> Result<(), OutOfRange> {
         within("--replicas", self.replicas, 1..=State::MOST_REPLICAS)?;

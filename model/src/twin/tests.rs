@@ -1,5 +1,6 @@
 //! TLC's own figures, by an exact search that keeps whole states.
 
+mod holds;
 mod labels;
 mod packing;
 mod speed;
@@ -57,6 +58,19 @@ fn reachable(twin: &Twin) -> Vec<State> {
     all
 }
 
+/// A key that states have in common if only the names of their replicas differ.
+fn up_to_names(twin: &Twin) -> impl Fn(&State) -> Vec<u32> {
+    let orders = twin.orders();
+    move |state| {
+        let packed = orders.iter().map(|order| {
+            let mut words = Vec::with_capacity(twin.words());
+            twin.pack(&state.permute(order), &mut words);
+            words
+        });
+        packed.min().expect("an order")
+    }
+}
+
 /// Every state of AsyncIsr that is admitted and reachable.
 fn reachable_async(twin: async_isr::AsyncIsr) -> Vec<async_isr::State> {
     let mut all = Vec::new();
@@ -82,7 +96,7 @@ fn twin(name: &str, of: Of, without: Option<Guard>) -> Twin {
 
 #[test]
 fn whole_spaces_have_the_states_and_the_depth_that_tlc_finds() {
-    let rows: [(Of, [Figure; 5]); 7] = [
+    let rows: [(Of, [Figure; 5]); 6] = [
         (
             (2, 2, 2, 1),
             [
@@ -113,7 +127,6 @@ fn whole_spaces_have_the_states_and_the_depth_that_tlc_finds() {
         ),
         ((2, 3, 3, 2), [None, None, Some((32_713, 21)), None, Some((21_493, 22))]),
         ((2, 2, 2, 3), [None, None, None, None, Some((28_939, 22))]),
-        ((3, 2, 2, 2), [None, None, None, None, Some((737_794, 26))]),
     ];
     for (of, figures) in rows {
         for (module, figure) in MODULES.iter().zip(figures) {
@@ -125,6 +138,8 @@ fn whole_spaces_have_the_states_and_the_depth_that_tlc_finds() {
                     "{} {of:?}",
                     module.name
                 );
+                let broken = module.holds.iter().find(|it| found.violated.contains_key(it));
+                assert_eq!(broken, None, "{} {of:?}", module.name);
             }
         }
     }
@@ -132,13 +147,15 @@ fn whole_spaces_have_the_states_and_the_depth_that_tlc_finds() {
 
 #[test]
 fn kip320_generates_as_many_states_as_tlc_prints() {
-    for (of, generated) in [
-        ((2, 2, 2, 1), 1_819),
-        ((2, 2, 2, 2), 11_839),
-        ((3, 2, 2, 1), 104_488),
-        ((3, 2, 2, 2), 1_967_560),
+    for (of, unique, generated, depth) in [
+        ((2, 2, 2, 1), 957, 1_819, 15),
+        ((2, 2, 2, 2), 5_973, 11_839, 18),
+        ((3, 2, 2, 1), 39_619, 104_488, 22),
+        ((3, 2, 2, 2), 737_794, 1_967_560, 26),
     ] {
-        assert_eq!(search(&twin("kip320", of, None), None).counts.generated, generated, "{of:?}");
+        let found = search(&twin("kip320", of, None), None);
+        assert_eq!(found.counts, Counts { unique, generated, depth }, "{of:?}");
+        assert_eq!(found.violated, BTreeMap::new(), "{of:?}");
     }
 }
 

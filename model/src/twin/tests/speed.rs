@@ -34,7 +34,9 @@ fn of_all_steps_of_kip320() {
     };
     best("successors", || states.iter().map(step).sum());
     let mut packed = Vec::with_capacity(twin.words() * states.len());
-    states.iter().for_each(|state| twin.pack(state, &mut packed));
+    for state in &states {
+        twin.pack(state, &mut packed);
+    }
     drop(states);
     let rows = || packed.chunks_exact(twin.words());
     best("successors of unpacked", || rows().map(|words| step(&twin.unpack(words))).sum());

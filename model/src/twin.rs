@@ -14,6 +14,7 @@ mod follow;
 mod ladder;
 mod leader;
 mod log;
+mod order;
 mod pack;
 mod properties;
 mod set;
@@ -25,8 +26,9 @@ pub use action::{Action, Published, Who};
 pub use bounds::{Constants, OutOfRange};
 pub use ladder::{Guard, MODULES, Module};
 pub use log::{Log, Record};
+pub use order::Order;
 pub use properties::Property;
-pub use set::{Id, Set, orders};
+pub use set::{Id, Set};
 pub use state::{Replica, Requests, Said, State};
 
 /// A module within constants, perhaps with a guard taken out.
@@ -46,9 +48,9 @@ impl Twin {
         State::initial(&self.constants)
     }
 
-    /// Every way to rename replicas.
-    pub fn orders(&self) -> Vec<Vec<Id>> {
-        orders(0, self.constants.replicas)
+    /// Every order of the replicas.
+    pub fn orders(&self) -> Vec<Order> {
+        Order::all(0, self.constants.replicas)
     }
 
     /// Whether this guard is in force.

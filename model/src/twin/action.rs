@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Id;
+use super::{Id, Order};
 
 /// An action by its published name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,10 +126,10 @@ impl Action {
         self.by.kind_index()
     }
 
-    /// The same action where replica i is called `order[i]`.
+    /// The same action with the replicas' new names.
     #[must_use]
-    pub fn permute(self, order: &[Id]) -> Self {
-        let to = |id: Id| order[usize::from(id)];
+    pub fn permute(self, order: &Order) -> Self {
+        let to = |id| order.of(id);
         let who = match self.who {
             Who::One(id) => Who::One(to(id)),
             Who::InEpoch(id, epoch) => Who::InEpoch(to(id), epoch),

@@ -8,7 +8,7 @@ mod state;
 use std::fmt;
 
 use super::bounds::{OutOfRange, within};
-use super::{Id, Set, orders};
+use super::{Id, Order, Set};
 pub use state::{Requests, State, Updates, Versioned};
 
 /// The leader, as published a constant.
@@ -109,10 +109,10 @@ impl Action {
         }
     }
 
-    /// The same action where replica i is called `order[i]`; the leader stays the first.
+    /// The same action with the replicas' new names; the leader keeps its own.
     #[must_use]
-    pub fn permute(self, order: &[Id]) -> Self {
-        let to = |id: Id| order[usize::from(id)];
+    pub fn permute(self, order: &Order) -> Self {
+        let to = |id| order.of(id);
         match self {
             Self::ControllerShrinkIsr(id) => Self::ControllerShrinkIsr(to(id)),
             Self::ControllerHandleRequest(it) => Self::ControllerHandleRequest(it.permute(order)),
@@ -185,9 +185,9 @@ impl AsyncIsr {
         offsets.min().expect("the leader is in its ISR")
     }
 
-    /// Every way to rename replicas: the leader stays who it is.
-    pub fn orders(&self) -> Vec<Vec<Id>> {
-        orders(LEADER + 1, self.replicas)
+    /// Every order of the replicas; the leader keeps its name.
+    pub fn orders(&self) -> Vec<Order> {
+        Order::all(LEADER + 1, self.replicas)
     }
 
     /// Every successor of a state that is admitted, admitted or not, with the action that leads to

@@ -3,6 +3,7 @@
 use super::{Said, Set, State, Twin, Who};
 
 /// Whether there is an epoch left for a new request.
+#[inline]
 fn may_say(twin: &Twin, state: &State) -> bool {
     state.requests.count() <= twin.constants.max_leader_epoch
 }

@@ -57,14 +57,6 @@ impl Set {
         })
     }
 
-    /// The same set where replica i is called `order[i]`.
-    #[inline]
-    #[must_use]
-    pub fn permute(self, order: &[Id]) -> Self {
-        let bits = (0..).zip(order).map(|(id, to)| (self.0 >> id & 1) << to);
-        Self(bits.fold(0, |all, bit| all | bit))
-    }
-
     /// The set as a number, a bit for each replica.
     #[inline]
     pub(super) fn bits(self) -> u8 {
@@ -86,19 +78,4 @@ impl fmt::Display for Set {
         }
         f.write_str("}")
     }
-}
-
-/// Every way to rename replicas that leaves the first `fixed` of `count` as they are: in each,
-/// replica i is called `order[i]`. The first way renames nobody.
-pub fn orders(fixed: Id, count: Id) -> Vec<Vec<Id>> {
-    let mut all = vec![(0..fixed).collect::<Vec<_>>()];
-    for _ in fixed..count {
-        all = all.iter().flat_map(|order| one_longer(order, count)).collect();
-    }
-    all
-}
-
-fn one_longer(order: &[Id], count: Id) -> impl Iterator<Item = Vec<Id>> {
-    let free = (0..count).filter(move |id| !order.contains(id));
-    free.map(move |id| order.iter().copied().chain([id]).collect())
 }

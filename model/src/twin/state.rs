@@ -1,6 +1,6 @@
 //! A state of the ladder: a small value without a heap.
 
-use super::{Constants, Id, Log, Record, Set};
+use super::{Constants, Id, Log, Order, Record, Set};
 
 /// One replica: its log and what it was told of the partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,9 +53,9 @@ impl Replica {
         self.log.at(offset)
     }
 
-    fn permute(&self, order: &[Id]) -> Self {
-        let leader = self.leader.map(|id| order[usize::from(id)]);
-        Self { leader, isr: self.isr.permute(order), ..*self }
+    fn permute(&self, order: &Order) -> Self {
+        let leader = self.leader.map(|id| order.of(id));
+        Self { leader, isr: order.of_set(self.isr), ..*self }
     }
 }
 
@@ -71,9 +71,9 @@ pub struct Said {
 impl Said {
     const NOTHING: Self = Self { leader: None, isr: Set::EMPTY };
 
-    fn permute(self, order: &[Id]) -> Self {
-        let leader = self.leader.map(|id| order[usize::from(id)]);
-        Self { leader, isr: self.isr.permute(order) }
+    fn permute(self, order: &Order) -> Self {
+        let leader = self.leader.map(|id| order.of(id));
+        Self { leader, isr: order.of_set(self.isr) }
     }
 }
 
@@ -203,12 +203,12 @@ impl State {
         next
     }
 
-    /// The same state where replica i is called `order[i]`.
+    /// The same state with the replicas' new names.
     #[must_use]
-    pub fn permute(&self, order: &[Id]) -> Self {
+    pub fn permute(&self, order: &Order) -> Self {
         let mut next = *self;
-        for (replica, id) in self.replicas().iter().zip(order) {
-            next.replicas[usize::from(*id)] = replica.permute(order);
+        for (id, replica) in (0..).zip(self.replicas()) {
+            next.replicas[usize::from(order.of(id))] = replica.permute(order);
         }
         for said in &mut next.requests.said[..self.requests.count.into()] {
             *said = said.permute(order);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::LEADER;
-use crate::twin::{Id, Set};
+use crate::twin::{Id, Order, Set};
 
 /// An ISR with its version: a request, an update, or what the controller holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,10 +15,10 @@ pub struct Versioned {
 }
 
 impl Versioned {
-    /// The same where replica i is called `order[i]`.
+    /// The same with the replicas' new names.
     #[must_use]
-    pub fn permute(self, order: &[Id]) -> Self {
-        Self { isr: self.isr.permute(order), ..self }
+    pub fn permute(self, order: &Order) -> Self {
+        Self { isr: order.of_set(self.isr), ..self }
     }
 }
 
@@ -197,22 +197,22 @@ impl State {
         next
     }
 
-    /// The same state where replica i is called `order[i]`; the leader stays the first.
+    /// The same state with the replicas' new names; the leader keeps its own.
     #[must_use]
-    pub fn permute(&self, order: &[Id]) -> Self {
+    pub fn permute(&self, order: &Order) -> Self {
         let mut next = *self;
         next.controller = self.controller.permute(order);
         next.leader = self.leader.permute(order);
-        next.pending = self.pending.permute(order);
-        for (offset, id) in self.offsets().iter().zip(order) {
-            next.offsets[usize::from(*id)] = *offset;
+        next.pending = order.of_set(self.pending);
+        for (id, offset) in (0..).zip(self.offsets()) {
+            next.offsets[usize::from(order.of(id))] = *offset;
         }
         next.requests = Requests::NONE;
         for Versioned { isr, version } in self.requests.iter() {
-            next.requests.add_bits(version, 1 << place(isr.permute(order)));
+            next.requests.add_bits(version, 1 << place(order.of_set(isr)));
         }
         for isr in &mut next.updates.isrs {
-            *isr = isr.permute(order);
+            *isr = order.of_set(*isr);
         }
         next
     }

@@ -72,12 +72,13 @@ fn kip320_has_as_many_states_up_to_names_as_tlc_finds_by_symmetry() {
 
 #[test]
 fn orders_are_every_renaming_once() {
-    assert_eq!(orders(0, 1), [[0]]);
-    assert_eq!(orders(1, 3), [[0, 1, 2], [0, 2, 1]]);
-    let all: BTreeSet<_> = orders(0, 5).into_iter().collect();
-    assert_eq!(all.len(), 120);
-    assert_eq!(orders(0, 5)[0], [0, 1, 2, 3, 4]);
-    assert!(
-        all.iter().all(|order| order.iter().fold(Set::EMPTY, |s, id| s.with(*id)) == Set::first(5))
-    );
+    let ids = |order: &Order, count| (0..count).map(|id| order.of(id)).collect::<Vec<_>>();
+    assert_eq!(Order::all(0, 1), [Order::new(&[0])]);
+    assert_eq!(Order::all(1, 3), [Order::new(&[0, 1, 2]), Order::new(&[0, 2, 1])]);
+    let all = Order::all(0, 5);
+    assert_eq!(ids(&all[0], 5), [0, 1, 2, 3, 4]);
+    assert_eq!(all.iter().map(|order| ids(order, 5)).collect::<BTreeSet<_>>().len(), 120);
+    assert!(all.iter().all(|order| order.of_set(Set::first(5)) == Set::first(5)));
+    let order = Order::new(&[2, 0, 1]);
+    assert_eq!(order.of_set(Set::first(2)), Set::EMPTY.with(2).with(0));
 }

@@ -2,40 +2,17 @@
 //!
 //! Requests and updates are sets that never shrink, so any of them can arrive late, often or never.
 
-use std::collections::BTreeSet;
+mod pack;
+mod state;
 
-use super::{Id, Set};
+use std::fmt;
+
+use super::bounds::{OutOfRange, within};
+use super::{Id, Order, Set};
+pub use state::{Requests, State, Updates, Versioned};
 
 /// The leader, as published a constant.
 const LEADER: Id = 0;
-
-/// An ISR with its version: a request, an update, or what the controller holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Versioned {
-    /// The ISR.
-    pub isr: Set,
-    /// Its version; of a request, the version that it changes.
-    pub version: u8,
-}
-
-/// One state.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
-    /// What the controller holds.
-    pub controller: Versioned,
-    /// What the leader knows.
-    pub leader: Versioned,
-    /// Members of ISRs that the leader has asked for.
-    pub pending: Set,
-    /// The version that it asked to change.
-    pub pending_version: Option<u8>,
-    /// Each replica's end offset.
-    pub offsets: Vec<u8>,
-    /// What the leader has ever asked for.
-    pub requests: BTreeSet<Versioned>,
-    /// What the controller has ever told.
-    pub updates: BTreeSet<Versioned>,
-}
 
 /// A guard that can be taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,11 +24,118 @@ pub enum Guard {
 }
 
 impl Guard {
+    /// Every guard.
+    pub const ALL: [Self; 2] = [Self::MaximalIsr, Self::VersionCheck];
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::MaximalIsr => "maximal-isr",
             Self::VersionCheck => "version-check",
+        }
+    }
+}
+
+/// What the module claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Property {
+    /// The controller's ISR has everything below the high watermark.
+    ValidHighWatermark,
+}
+
+impl Property {
+    /// Every property.
+    pub const ALL: [Self; 1] = [Self::ValidHighWatermark];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ValidHighWatermark => "valid-high-watermark",
+        }
+    }
+
+    /// Whether the state has it.
+    pub fn holds(self, twin: &AsyncIsr, state: &State) -> bool {
+        match self {
+            Self::ValidHighWatermark => {
+                let hw = twin.high_watermark(state);
+                state.controller.isr.members().all(|id| state.offset(id) >= hw)
+            }
+        }
+    }
+}
+
+/// An action as it was taken, by its published name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// The controller takes a replica out of the ISR.
+    ControllerShrinkIsr(Id),
+    /// The controller takes a change that the leader asked for.
+    ControllerHandleRequest(Versioned),
+    /// The leader asks for an ISR without a replica.
+    LeaderRequestShrinkIsr(Id),
+    /// The leader asks for an ISR with a replica.
+    LeaderRequestExpandIsr(Id),
+    /// The leader appends a record.
+    LeaderWrite,
+    /// The leader learns of a version.
+    LeaderHandleUpdate(Versioned),
+    /// A follower copies a record.
+    FollowerReplicate(Id),
+}
+
+impl Action {
+    /// The kinds of actions.
+    pub const KINDS: &[&str] = &[
+        "controller-shrinks",
+        "controller-handles-request",
+        "leader-requests-shrink",
+        "leader-requests-expand",
+        "leader-writes",
+        "leader-handles-update",
+        "follower-replicates",
+    ];
+
+    /// The place of its kind in `KINDS`.
+    pub fn kind_index(self) -> usize {
+        match self {
+            Self::ControllerShrinkIsr(_) => 0,
+            Self::ControllerHandleRequest(_) => 1,
+            Self::LeaderRequestShrinkIsr(_) => 2,
+            Self::LeaderRequestExpandIsr(_) => 3,
+            Self::LeaderWrite => 4,
+            Self::LeaderHandleUpdate(_) => 5,
+            Self::FollowerReplicate(_) => 6,
+        }
+    }
+
+    /// The same action with the replicas' new names; the leader keeps its own.
+    #[must_use]
+    pub fn permute(self, order: &Order) -> Self {
+        let to = |id| order.of(id);
+        match self {
+            Self::ControllerShrinkIsr(id) => Self::ControllerShrinkIsr(to(id)),
+            Self::ControllerHandleRequest(it) => Self::ControllerHandleRequest(it.permute(order)),
+            Self::LeaderRequestShrinkIsr(id) => Self::LeaderRequestShrinkIsr(to(id)),
+            Self::LeaderRequestExpandIsr(id) => Self::LeaderRequestExpandIsr(to(id)),
+            Self::LeaderWrite => Self::LeaderWrite,
+            Self::LeaderHandleUpdate(it) => Self::LeaderHandleUpdate(it.permute(order)),
+            Self::FollowerReplicate(id) => Self::FollowerReplicate(to(id)),
+        }
+    }
+}
+
+/// The published name, then what it is about: `ControllerHandleRequest({r1, r2} of version 0)`.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ControllerShrinkIsr(id) => write!(f, "ControllerShrinkIsr(r{})", id + 1),
+            Self::ControllerHandleRequest(it) => write!(f, "ControllerHandleRequest({it})"),
+            Self::LeaderRequestShrinkIsr(id) => write!(f, "LeaderRequestShrinkIsr(r{})", id + 1),
+            Self::LeaderRequestExpandIsr(id) => write!(f, "LeaderRequestExpandIsr(r{})", id + 1),
+            Self::LeaderWrite => f.write_str("LeaderWrite"),
+            Self::LeaderHandleUpdate(it) => write!(f, "LeaderHandleUpdate({it})"),
+            Self::FollowerReplicate(id) => write!(f, "FollowerReplicate(r{})", id + 1),
         }
     }
 }
@@ -70,92 +154,74 @@ pub struct AsyncIsr {
 }
 
 impl AsyncIsr {
+    /// What is expected to hold within all bounds: the one claim that the module is published with.
+    pub const HOLDS: &[Property] = &Property::ALL;
+
+    /// Whether states within this constraint fit; if not, the first bound that is to blame.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        within("--replicas", self.replicas, 1..=State::MOST_REPLICAS)?;
+        within("--max-offset", self.max_offset, 0..=State::MOST_OFFSET)?;
+        within("--max-version", self.max_version, 0..=State::MOST_VERSION)
+    }
+
     /// The one initial state.
     pub fn initial(&self) -> State {
-        let all = Versioned { isr: Set::first(self.replicas), version: 0 };
-        State {
-            controller: all,
-            leader: all,
-            pending: Set::EMPTY,
-            pending_version: None,
-            offsets: vec![0; self.replicas.into()],
-            requests: BTreeSet::new(),
-            updates: BTreeSet::new(),
-        }
+        State::initial(self.replicas)
     }
 
     /// Whether the constraint admits the state. Who it does not admit is not counted, and nothing
     /// is looked for behind it.
     pub fn admits(&self, state: &State) -> bool {
-        state.offsets.iter().all(|offset| *offset <= self.max_offset)
+        state.offsets().iter().all(|offset| *offset <= self.max_offset)
             && state.controller.version <= self.max_version
     }
 
     /// The smallest offset of the ISR that may be in force.
     pub fn high_watermark(&self, state: &State) -> u8 {
         let guarded = self.without != Some(Guard::MaximalIsr);
-        let counts = |id: &Id| state.leader.isr.has(*id) || guarded && state.pending.has(*id);
-        let offsets = (0..self.replicas).filter(counts).map(|id| state.offsets[usize::from(id)]);
+        let maximal =
+            if guarded { state.leader.isr.union(state.pending) } else { state.leader.isr };
+        let offsets = maximal.members().map(|id| state.offset(id));
         offsets.min().expect("the leader is in its ISR")
     }
 
-    /// ValidHighWatermark: the controller's ISR has everything below the high watermark.
-    pub fn is_valid(&self, state: &State) -> bool {
-        let hw = self.high_watermark(state);
-        state.controller.isr.members().all(|id| state.offsets[usize::from(id)] >= hw)
+    /// Every order of the replicas; the leader keeps its name.
+    pub fn orders(&self) -> Vec<Order> {
+        Order::all(LEADER + 1, self.replicas)
     }
 
-    /// Every successor, once for each way that leads to it.
-    pub fn successors(&self, state: &State, each: &mut dyn FnMut(State)) {
-        let others = || (0..self.replicas).filter(|id| *id != LEADER);
-        let end = |id: Id| state.offsets[usize::from(id)];
-        for id in others().filter(|id| state.controller.isr.has(*id)) {
-            each(controller_writes(state, state.controller.isr.without(id)));
+    /// Every successor of a state that is admitted, admitted or not, with the action that leads to
+    /// it, once for each way. Equal actions lead to equal states.
+    pub fn successors(&self, state: &State, each: &mut impl FnMut(Action, State)) {
+        let Versioned { isr, version } = state.controller;
+        for id in isr.without(LEADER).members() {
+            each(Action::ControllerShrinkIsr(id), state.controller_writes(isr.without(id)));
         }
-        for request in &state.requests {
-            let newest = request.version == state.controller.version;
-            if newest || self.without == Some(Guard::VersionCheck) {
-                each(controller_writes(state, request.isr));
-            }
+        let unchecked = self.without == Some(Guard::VersionCheck);
+        for request in state.requests.iter().filter(|it| unchecked || it.version == version) {
+            each(Action::ControllerHandleRequest(request), state.controller_writes(request.isr));
         }
-        for id in others().filter(|id| state.leader.isr.has(*id)) {
-            each(leader_asks(state, state.leader.isr.without(id)));
+        self.leader_asks(state, each);
+        each(Action::LeaderWrite, state.moved(LEADER));
+        for update in state.updates.iter().filter(|it| it.version > state.leader.version) {
+            each(Action::LeaderHandleUpdate(update), state.leader_takes(update));
         }
-        let hw = self.high_watermark(state);
-        for id in (0..self.replicas).filter(|id| !state.leader.isr.has(*id) && end(*id) >= hw) {
-            each(leader_asks(state, state.leader.isr.with(id)));
-        }
-        each(moved(state, LEADER));
-        for update in state.updates.iter().filter(|u| u.version > state.leader.version) {
-            let (pending, pending_version) = (Set::EMPTY, None);
-            each(State { leader: *update, pending, pending_version, ..state.clone() });
-        }
-        for id in others().filter(|id| end(*id) < end(LEADER)) {
-            each(moved(state, id));
+        let others = Set::first(self.replicas).without(LEADER);
+        let end = state.offset(LEADER);
+        for id in others.members().filter(|id| state.offset(*id) < end) {
+            each(Action::FollowerReplicate(id), state.moved(id));
         }
     }
-}
 
-/// The controller's next version, which it tells.
-fn controller_writes(state: &State, isr: Set) -> State {
-    let mut next = state.clone();
-    next.controller = Versioned { isr, version: state.controller.version + 1 };
-    next.updates.insert(next.controller);
-    next
-}
-
-fn leader_asks(state: &State, isr: Set) -> State {
-    let mut next = state.clone();
-    let version = state.leader.version;
-    next.requests.insert(Versioned { isr, version });
-    next.pending = state.pending.union(isr);
-    next.pending_version = Some(version);
-    next
-}
-
-/// A write of the leader, or a follower's copy of one.
-fn moved(state: &State, id: Id) -> State {
-    let mut next = state.clone();
-    next.offsets[usize::from(id)] += 1;
-    next
+    fn leader_asks(self, state: &State, each: &mut impl FnMut(Action, State)) {
+        let isr = state.leader.isr;
+        for id in isr.without(LEADER).members() {
+            each(Action::LeaderRequestShrinkIsr(id), state.leader_asks(isr.without(id)));
+        }
+        let hw = self.high_watermark(state);
+        let outside = (0..self.replicas).filter(|id| !isr.has(*id));
+        for id in outside.filter(|id| state.offset(*id) >= hw) {
+            each(Action::LeaderRequestExpandIsr(id), state.leader_asks(isr.with(id)));
+        }
+    }
 }

@@ -1,27 +1,33 @@
-//! What a leader and its followers do: fetch, high watermark, ISR.
+//! What a leader and its followers do: write, fetch, high watermark, ISR.
 
 use super::follow::common_end;
-use super::{Guard, Id, Set, State, Twin};
+use super::{Constants, Guard, Id, Record, Set, State, Twin, Who};
 
-fn pairs(state: &State) -> impl Iterator<Item = (Id, Id)> {
-    state.ids().flat_map(|leader| state.ids().map(move |follower| (leader, follower)))
+/// Every replica that has a leader, with its leader. A leader is its own.
+#[inline]
+fn followers(state: &State) -> impl Iterator<Item = (Id, Id)> {
+    (0..).zip(state.replicas()).filter_map(|(id, replica)| Some((id, replica.leader?)))
 }
 
+#[inline]
 fn follows(state: &State, leader: Id, follower: Id) -> bool {
     state.replica(follower).leader == Some(leader)
 }
 
 /// Each believes that the one leads the other.
+#[inline]
 fn agree(state: &State, leader: Id, follower: Id) -> bool {
     state.presumes(leader) && follows(state, leader, follower)
 }
 
 /// Kip320: they do, and are in the same epoch.
+#[inline]
 fn agree_on_epoch(state: &State, leader: Id, follower: Id) -> bool {
     agree(state, leader, follower) && state.replica(leader).epoch == state.replica(follower).epoch
 }
 
 /// Kip320: the "following leader epoch" conjunct of an action, which may be taken out of it.
+#[inline]
 fn fenced(twin: &Twin, guard: Guard, state: &State, leader: Id, follower: Id) -> bool {
     if twin.guards(guard) {
         agree_on_epoch(state, leader, follower)
@@ -31,50 +37,86 @@ fn fenced(twin: &Twin, guard: Guard, state: &State, leader: Id, follower: Id) ->
 }
 
 /// Up to KIP-279: both logs reach to `end`.
+#[inline]
 fn caught_up(state: &State, leader: Id, follower: Id, end: u8) -> bool {
     let reaches = |id| state.replica(id).end() >= end;
     follows(state, leader, follower) && reaches(leader) && reaches(follower)
 }
 
 /// Kip320FirstTry: they do, and hold records of the same epoch right below it.
+#[inline]
 fn caught_up_in_epoch(state: &State, leader: Id, follower: Id, end: u8) -> bool {
     let below = |id| end.checked_sub(1).map(|offset| state.replica(id).at(offset).map(|r| r.epoch));
     agree(state, leader, follower)
         && (end == 0 || below(leader) == below(follower) && below(leader) != Some(None))
 }
 
+/// A replica takes a request that makes it the leader, however old, if it is news to it.
+pub fn become_leader(state: &State, each: &mut impl FnMut(Who, State)) {
+    for (epoch, said) in state.requests.iter() {
+        if let Some(id) = said.leader
+            && state.replica(id).is_news(epoch)
+        {
+            let next = state.with(id, |replica| replica.take(epoch, said));
+            each(Who::InEpoch(id, epoch), next);
+        }
+    }
+}
+
+/// A presumed leader appends a new record, if there is one and it has room.
+pub fn write(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
+    let Constants { log_size, max_records, .. } = twin.constants;
+    if state.next_record >= max_records {
+        return;
+    }
+    for id in state.ids().filter(|id| state.presumes(*id)) {
+        let replica = state.replica(id);
+        if let Some(epoch) = replica.epoch
+            && replica.end() < log_size
+        {
+            let record = Record { id: state.next_record, epoch };
+            let mut next = state.with(id, |replica| replica.log.push(record));
+            next.next_record += 1;
+            each(Who::One(id), next);
+        }
+    }
+}
+
 /// Every pair that may fetch does: the next record of the leader's log, if there is one.
-fn fetch(state: &State, may: impl Fn(Id, Id) -> bool, each: &mut dyn FnMut(State)) {
-    for (leader, follower) in pairs(state).filter(|(leader, follower)| may(*leader, *follower)) {
+fn fetch(state: &State, may: impl Fn(Id, Id) -> bool, each: &mut impl FnMut(Who, State)) {
+    for (follower, leader) in followers(state) {
         let end = state.replica(follower).end();
         let Some(record) = state.replica(leader).at(end) else { continue };
-        let leader_hw = state.replica(leader).hw;
-        each(state.with(follower, |replica| {
-            replica.log.push(record);
-            replica.hw = leader_hw.min(end + 1);
-        }));
+        if may(leader, follower) {
+            let leader_hw = state.replica(leader).hw;
+            let next = state.with(follower, |replica| {
+                replica.log.push(record);
+                replica.hw = leader_hw.min(end + 1);
+            });
+            each(Who::Follower(follower, leader), next);
+        }
     }
 }
 
 /// Up to KIP-279: from whoever believes that it leads.
-pub fn fetch_unfenced(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn fetch_unfenced(state: &State, each: &mut impl FnMut(Who, State)) {
     fetch(state, |leader, follower| agree(state, leader, follower), each);
 }
 
 /// Kip320FirstTry: only behind a record of the same epoch.
-pub fn fetch_after_same_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn fetch_after_same_epoch(state: &State, each: &mut impl FnMut(Who, State)) {
     let end = |id| state.replica(id).end();
     fetch(state, |one, other| caught_up_in_epoch(state, one, other, end(other)), each);
 }
 
 /// Kip320: only in the leader's epoch.
-pub fn fetch_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn fetch_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     fetch(state, |one, other| fenced(twin, Guard::FenceFetch, state, one, other), each);
 }
 
 /// Kip320FirstTry: a follower finds that its log has parted, and cuts it.
-pub fn truncate_on_fetch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
-    for (leader, follower) in pairs(state) {
+pub fn truncate_on_fetch(state: &State, each: &mut impl FnMut(Who, State)) {
+    for (follower, leader) in followers(state) {
         let (own, leaders) = (state.replica(follower), state.replica(leader));
         let parted = || {
             let same =
@@ -83,22 +125,23 @@ pub fn truncate_on_fetch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
         };
         if agree(state, leader, follower) && parted() {
             let to = common_end(state, leader, follower);
-            each(state.with(follower, |replica| replica.cut(to)));
+            let next = state.with(follower, |replica| replica.cut(to));
+            each(Who::Follower(follower, leader), next);
         }
     }
 }
 
 /// Every leader whose high watermark may move by one.
-fn moves_hw(state: &State, may: impl Fn(Id, u8) -> bool, each: &mut dyn FnMut(State)) {
+fn moves_hw(state: &State, may: impl Fn(Id, u8) -> bool, each: &mut impl FnMut(Who, State)) {
     for leader in state.ids() {
         if may(leader, state.replica(leader).hw) {
-            each(state.with(leader, |replica| replica.hw += 1));
+            each(Who::One(leader), state.with(leader, |replica| replica.hw += 1));
         }
     }
 }
 
 /// Up to KIP-279: its ISR follows and has the record.
-pub fn move_hw(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn move_hw(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     let has = |leader: Id, id: Id, hw| follows(state, leader, id) && state.replica(id).end() > hw;
     let may = |leader: Id, hw| {
         let isr = state.replica(leader).isr;
@@ -110,7 +153,7 @@ pub fn move_hw(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
 }
 
 /// Kip320FirstTry: its ISR holds a record of the same epoch there.
-pub fn move_hw_in_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn move_hw_in_epoch(state: &State, each: &mut impl FnMut(Who, State)) {
     let may = |leader: Id, hw| {
         let replica = state.replica(leader);
         state.presumes(leader)
@@ -121,7 +164,7 @@ pub fn move_hw_in_epoch(_: &Twin, state: &State, each: &mut dyn FnMut(State)) {
 }
 
 /// Kip320: its ISR is in its epoch and has the record.
-pub fn move_hw_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn move_hw_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     let may = |leader: Id, hw| {
         let replica = state.replica(leader);
         let counts = |id: Id| {
@@ -132,14 +175,24 @@ pub fn move_hw_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
     moves_hw(state, may, each);
 }
 
-/// The leader writes another ISR into the quorum, which takes it from the true leader only.
-fn write_isr(twin: &Twin, state: &State, leader: Id, isr: Set, each: &mut dyn FnMut(State)) {
-    let unfenced = !twin.guards(Guard::FenceIsrWrite) && state.presumes(leader);
-    if state.truly_leads(leader) || unfenced {
-        let mut next = state.with(leader, |replica| replica.isr = isr);
-        next.quorum.isr = isr;
-        each(next);
+/// Those whose ISR the quorum takes: the true leader's, or unfenced that of all who presume to be.
+#[inline]
+fn writers(twin: &Twin, state: &State) -> Set {
+    if twin.guards(Guard::FenceIsrWrite) {
+        let leader = state.quorum.leader.filter(|id| state.truly_leads(*id));
+        leader.map_or(Set::EMPTY, |id| Set::EMPTY.with(id))
+    } else {
+        let presume = state.ids().filter(|id| state.presumes(*id));
+        presume.fold(Set::EMPTY, Set::with)
     }
+}
+
+/// The leader writes another ISR into the quorum.
+#[inline]
+fn write_isr(state: &State, leader: Id, isr: Set) -> State {
+    let mut next = state.with(leader, |replica| replica.isr = isr);
+    next.quorum.isr = isr;
+    next
 }
 
 /// Takes out each member, once for each reason there is.
@@ -147,13 +200,13 @@ fn shrink(
     twin: &Twin,
     state: &State,
     reasons: impl Fn(Id, Id, u8) -> usize,
-    each: &mut dyn FnMut(State),
+    each: &mut impl FnMut(Who, State),
 ) {
-    for leader in state.ids() {
+    for leader in writers(twin, state).members() {
         let (isr, end) = (state.replica(leader).isr, state.replica(leader).end());
         for id in isr.without(leader).members() {
             for _ in 0..reasons(leader, id, end) {
-                write_isr(twin, state, leader, isr.without(id), each);
+                each(Who::Member(leader, id), write_isr(state, leader, isr.without(id)));
             }
         }
     }
@@ -164,17 +217,18 @@ fn expand(
     twin: &Twin,
     state: &State,
     may_join: impl Fn(Id, Id, u8) -> bool,
-    each: &mut dyn FnMut(State),
+    each: &mut impl FnMut(Who, State),
 ) {
-    for leader in state.ids() {
+    for leader in writers(twin, state).members() {
         let (isr, hw) = (state.replica(leader).isr, state.replica(leader).hw);
         for id in state.ids().filter(|id| !isr.has(*id) && may_join(leader, *id, hw)) {
-            write_isr(twin, state, leader, isr.with(id), each);
+            each(Who::Member(leader, id), write_isr(state, leader, isr.with(id)));
         }
     }
 }
 
 /// The leader knows that nothing of an earlier reign is committed beyond its high watermark.
+#[inline]
 fn hw_in_own_epoch(state: &State, leader: Id) -> bool {
     let replica = state.replica(leader);
     let at_hw = replica.at(replica.hw).map(|record| record.epoch);
@@ -182,23 +236,23 @@ fn hw_in_own_epoch(state: &State, leader: Id) -> bool {
 }
 
 /// Up to KIP-279.
-pub fn shrink_isr(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn shrink_isr(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     shrink(twin, state, |leader, id, end| (!caught_up(state, leader, id, end)).into(), each);
 }
 
 /// Up to KIP-279.
-pub fn expand_isr(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn expand_isr(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     expand(twin, state, |leader, id, hw| caught_up(state, leader, id, hw), each);
 }
 
 /// Kip320FirstTry.
-pub fn shrink_isr_in_epoch(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn shrink_isr_in_epoch(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     let lags = |leader, id, end| (!caught_up_in_epoch(state, leader, id, end)).into();
     shrink(twin, state, lags, each);
 }
 
 /// Kip320FirstTry.
-pub fn expand_isr_in_epoch(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn expand_isr_in_epoch(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     let may = |leader, id, hw| {
         caught_up_in_epoch(state, leader, id, hw)
             && (hw_in_own_epoch(state, leader) || !twin.guards(Guard::EpochHw))
@@ -207,7 +261,7 @@ pub fn expand_isr_in_epoch(twin: &Twin, state: &State, each: &mut dyn FnMut(Stat
 }
 
 /// Kip320. As published, another epoch and a shorter log are two ways to the same state.
-pub fn shrink_isr_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn shrink_isr_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     let reasons = |leader, id, end| {
         let (elsewhere, behind) =
             (!agree_on_epoch(state, leader, id), state.replica(id).end() < end);
@@ -217,7 +271,7 @@ pub fn shrink_isr_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)
 }
 
 /// Kip320.
-pub fn expand_isr_fenced(twin: &Twin, state: &State, each: &mut dyn FnMut(State)) {
+pub fn expand_isr_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
     let may = |leader: Id, id: Id, hw: u8| {
         fenced(twin, Guard::FenceExpand, state, leader, id)
             && (state.replica(id).end() >= hw || !twin.guards(Guard::ExpandHw))

@@ -53,9 +53,9 @@ impl Property {
             Self::StrongIsr => each_leader(state, |_| state.quorum.isr),
             Self::LeaderInIsr => state.quorum.leader.is_none_or(|id| state.quorum.isr.has(id)),
             Self::EpochsMonotone => state
-                .replicas
+                .replicas()
                 .iter()
-                .all(|replica| replica.log.is_sorted_by(|one, next| one.epoch <= next.epoch)),
+                .all(|replica| replica.log.records().is_sorted_by_key(|record| record.epoch)),
             Self::HwAgree => each_pair(state, |one, other| {
                 let hw = state.replica(one).hw.min(state.replica(other).hw);
                 same_below(state, one, other, hw)
@@ -67,7 +67,7 @@ impl Property {
                     .filter(|offset| epoch(one, *offset) == epoch(other, *offset))
                     .all(|offset| same_below(state, one, other, offset + 1))
             }),
-            Self::HwWithinLog => state.replicas.iter().all(|replica| replica.hw <= replica.end()),
+            Self::HwWithinLog => state.replicas().iter().all(|replica| replica.hw <= replica.end()),
         }
     }
 }
@@ -86,8 +86,6 @@ fn each_pair(state: &State, holds: impl Fn(Id, Id) -> bool) -> bool {
 
 /// Whether both hold records at every offset below `end`, and the same ones.
 fn same_below(state: &State, one: Id, other: Id, end: u8) -> bool {
-    (0..end).all(|offset| {
-        let record = state.replica(one).at(offset);
-        record.is_some() && record == state.replica(other).at(offset)
-    })
+    let (one, other) = (state.replica(one).log, state.replica(other).log);
+    one.end() >= end && one.below(end) == other.below(end)
 }

@@ -10,7 +10,7 @@ use levelwise::Bound;
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::search::{Found, Goal, Limits, Panicked, search};
+use crate::search::{Figures, Goal, Limits, Panicked, search};
 use crate::system::System;
 
 /// What to run.
@@ -85,13 +85,39 @@ pub struct Row {
     pub steps: Option<usize>,
     /// The file the path was recorded to.
     pub trace: Option<String>,
-    /// The path itself.
+    /// The path itself, where it can be recorded.
     #[serde(skip)]
     pub path: Option<Vec<Action>>,
+    /// The path in sentences.
+    #[serde(skip)]
+    pub told: Option<Vec<String>>,
 }
 
 /// How often each kind of action was taken.
 pub type ActionCounts = std::collections::BTreeMap<&'static str, u64>;
+
+/// The bounds of a run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Within {
+    /// Of a scenario.
+    Scenario(Bounds),
+    /// Of a module of the twin: each constant by its name.
+    Twin(std::collections::BTreeMap<&'static str, u8>),
+}
+
+/// What a run is of.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The protocol's name.
+    pub protocol: String,
+    /// Its broken rules.
+    pub faults: Vec<String>,
+    /// The bounds.
+    pub bounds: Within,
+}
 
 /// The report of one run. `seconds` and `peak_rss_bytes` are measurements; all else is the same
 /// in every run.
@@ -104,7 +130,7 @@ pub struct Report {
     /// Its broken rules.
     pub faults: Vec<String>,
     /// The bounds.
-    pub bounds: Bounds,
+    pub bounds: Within,
     /// `exhausted` or `bounded`.
     pub verdict: &'static str,
     /// What ended a bounded search.
@@ -159,17 +185,7 @@ pub fn run(job: &Job, limits: &Limits) -> Report {
 
 /// Runs a job twice, with other fingerprints the second time, and says whether both found the same.
 pub fn run_twice(job: &Job, limits: &Limits) -> Report {
-    let (first, second) = (run(job, limits), run_with_seed(job, limits, 1));
-    // Where a limit on time or memory cut them, they need not have come equally far.
-    let comparable = first.complete() && second.complete();
-    let same = (first.unique, first.generated, first.depth, first.lengths())
-        == (second.unique, second.generated, second.depth, second.lengths());
-    let audit = match (comparable, same) {
-        (false, _) => Audit::Cut,
-        (true, true) => Audit::Same,
-        (true, false) => Audit::Differs,
-    };
-    Report { audit: Some(audit), seconds: first.seconds + second.seconds, ..first }
+    run(job, limits).audited_by(|| run_with_seed(job, limits, 1))
 }
 
 fn run_with_seed(job: &Job, limits: &Limits, seed: u64) -> Report {
@@ -181,62 +197,95 @@ fn run_with_seed(job: &Job, limits: &Limits, seed: u64) -> Report {
     let paths = std::mem::take(&mut found.paths);
     let of = |goal: Goal| paths.iter().find(|hit| hit.0 == goal).map(|hit| hit.1.clone());
     let goals = Goal::every_row().filter(|goal| only.is_none_or(|only| only == *goal));
-    let rows = goals.map(|goal| row(job, goal, of(goal), found.bound)).collect();
-    assemble(job, &found, rows, started)
+    let bound = found.figures.bound;
+    let subject = Subject {
+        scenario: job.scenario.clone(),
+        protocol: job.protocol.name.clone(),
+        faults: job.protocol.fault_names(),
+        bounds: Within::Scenario(job.bounds.clone()),
+    };
+    let properties = goals.map(|goal| row(job, goal, of(goal), bound)).collect();
+    let report = Report::new(subject, found.figures, &Action::KINDS, properties, started);
+    Report { outside_claim: found.outside_claim, ..report }
 }
 
 fn row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
     let (id, kind) = goal.row();
-    let result = match (kind, path.is_some()) {
-        (Kind::Always, true) => Outcome::Violated,
-        (Kind::Witness, true) => Outcome::Witnessed,
-        (Kind::Always, false) if bound.is_none() => Outcome::Holds,
-        (_, false) => Outcome::NotFound,
-    };
     let expected = job.expected.as_ref().and_then(|e| e.of(goal));
     Row {
         id,
         kind: kind.name(),
-        result,
+        result: Outcome::of(kind, path.is_some(), bound),
         expected: expected.map(|e| e.0),
         expected_steps: expected.and_then(|e| e.1),
         steps: path.as_ref().map(Vec::len),
         trace: None,
+        told: path.as_ref().map(|path| path.iter().map(ToString::to_string).collect()),
         path,
     }
 }
 
-fn assemble(job: &Job, found: &Found, properties: Vec<Row>, started: Instant) -> Report {
-    let kinds = Action::KINDS.iter().zip(&found.actions);
-    Report {
-        scenario: job.scenario.clone(),
-        protocol: job.protocol.name.clone(),
-        faults: job.protocol.fault_names(),
-        bounds: job.bounds.clone(),
-        verdict: if found.bound.is_some() { "bounded" } else { "exhausted" },
-        bounded_by: found.bound.map(Bound::name),
-        generated: found.generated,
-        unique: found.unique,
-        depth: found.depth,
-        seconds: started.elapsed().as_secs_f64(),
-        peak_rss_bytes: peak_rss_bytes(),
-        properties,
-        actions: kinds.map(|(kind, count)| (*kind, *count)).collect(),
-        boundary_cut: found.left,
-        outside_claim: found.outside_claim,
-        collision_probability: levelwise::fingerprint::collision_bound(found.unique),
-        memo_hit_rate: found.memo.map(levelwise::Memo::hit_rate),
-        audit: None,
-        panic: found.panic.clone(),
+impl Outcome {
+    /// How a row fared in a search that was ended by `bound`.
+    pub fn of(kind: Kind, hit: bool, bound: Option<Bound>) -> Self {
+        match (kind, hit) {
+            (Kind::Always, true) => Self::Violated,
+            (Kind::Witness, true) => Self::Witnessed,
+            (Kind::Always, false) if bound.is_none() => Self::Holds,
+            (_, false) => Self::NotFound,
+        }
     }
 }
 
-/// A path as sentences.
-pub(crate) fn sentences<S: serde::Serializer>(
-    path: &[Action],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(path.iter().map(ToString::to_string))
+impl Report {
+    /// The report of a search that began at `started`, of whose actions these are the kinds.
+    pub fn new(
+        subject: Subject,
+        figures: Figures,
+        kinds: &[&'static str],
+        properties: Vec<Row>,
+        started: Instant,
+    ) -> Self {
+        let Subject { scenario, protocol, faults, bounds } = subject;
+        let kinds = kinds.iter().zip(&figures.actions);
+        Self {
+            scenario,
+            protocol,
+            faults,
+            bounds,
+            verdict: if figures.bound.is_some() { "bounded" } else { "exhausted" },
+            bounded_by: figures.bound.map(Bound::name),
+            generated: figures.generated,
+            unique: figures.unique,
+            depth: figures.depth,
+            seconds: started.elapsed().as_secs_f64(),
+            peak_rss_bytes: peak_rss_bytes(),
+            properties,
+            actions: kinds.map(|(kind, count)| (*kind, *count)).collect(),
+            boundary_cut: figures.left,
+            outside_claim: 0,
+            collision_probability: levelwise::fingerprint::collision_bound(figures.unique),
+            memo_hit_rate: figures.memo.map(levelwise::Memo::hit_rate),
+            audit: None,
+            panic: figures.panic,
+        }
+    }
+
+    /// The same, compared with a second search that has other fingerprints.
+    #[must_use]
+    pub fn audited_by(self, again: impl FnOnce() -> Self) -> Self {
+        let second = again();
+        // Where a limit on time or memory cut them, they need not have come equally far.
+        let comparable = self.complete() && second.complete();
+        let same = (self.unique, self.generated, self.depth, self.lengths())
+            == (second.unique, second.generated, second.depth, second.lengths());
+        let audit = match (comparable, same) {
+            (false, _) => Audit::Cut,
+            (true, true) => Audit::Same,
+            (true, false) => Audit::Differs,
+        };
+        Self { audit: Some(audit), seconds: self.seconds + second.seconds, ..self }
+    }
 }
 
 /// The process's largest resident memory, as Linux tells it.

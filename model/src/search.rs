@@ -99,9 +99,8 @@ impl Default for Limits {
 pub struct Panicked {
     /// What it said.
     pub message: String,
-    /// The path to the state that was looked at.
-    #[serde(serialize_with = "crate::report::sentences")]
-    pub path: Vec<Action>,
+    /// The path to the state that was looked at, in sentences.
+    pub path: Vec<String>,
 }
 
 /// What one search found.
@@ -110,6 +109,15 @@ pub struct Found {
     /// The shortest path to each goal that was hit. That of a witness ends with the step that
     /// shows it.
     pub paths: Vec<(Goal, Vec<Action>)>,
+    /// States in which more was lost to power than is promised to survive.
+    pub outside_claim: u64,
+    /// How far it came.
+    pub figures: Figures,
+}
+
+/// How far a search came.
+#[derive(Clone, Debug)]
+pub struct Figures {
     /// Distinct states.
     pub unique: u64,
     /// Generated states.
@@ -124,12 +132,34 @@ pub struct Found {
     pub panic: Option<Panicked>,
     /// How often each kind of action was taken.
     pub actions: Vec<u64>,
-    /// States in which more was lost to power than is promised to survive.
-    pub outside_claim: u64,
     /// How the memory of reactions fared.
     pub memo: Option<Memo>,
     /// Memory taken for states, by the search's own count.
     pub bytes: Option<u64>,
+}
+
+impl Figures {
+    /// Of a search by the engine of this project; `path` tells the path to a state in sentences.
+    pub fn of(outcome: &Outcome, path: impl Fn(Hit) -> Vec<String>) -> Self {
+        let panic = outcome.panic.as_ref().map(|panic| Panicked {
+            message: panic.message.clone(),
+            path: panic.at.map_or_else(Vec::new, path),
+        });
+        Self {
+            unique: outcome.unique,
+            generated: outcome.counts.generated,
+            depth: outcome.depth,
+            bound: outcome.bound(),
+            left: match outcome.verdict {
+                Verdict::Exhausted => 0,
+                Verdict::Bounded { left, .. } => left,
+            },
+            panic,
+            actions: outcome.counts.kinds.clone(),
+            memo: (outcome.memo != Memo::default()).then_some(outcome.memo),
+            bytes: Some(outcome.bytes),
+        }
+    }
 }
 
 impl Found {
@@ -139,25 +169,33 @@ impl Found {
     }
 }
 
+impl Limits {
+    /// How the engine of this project is to search.
+    pub fn options(&self, goals: u64, until: Until) -> Options {
+        Options {
+            threads: self.threads,
+            limits: levelwise::Limits {
+                depth: self.depth,
+                states: self.states,
+                memory: self.memory,
+                deadline: self.deadline,
+                interrupted: Arc::clone(&self.interrupted),
+            },
+            goals,
+            until,
+        }
+    }
+}
+
 /// Looks at every state, or, if there is a goal, for the shortest path to it alone.
 pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Found {
     match limits.engine {
         Engine::Stateright => by_stateright::search(system, goal, limits),
         Engine::Levelwise => {
             let tally = 1 << Partition::OUTSIDE_CLAIM;
-            let options = Options {
-                threads: limits.threads,
-                limits: levelwise::Limits {
-                    depth: limits.depth,
-                    states: limits.states,
-                    memory: limits.memory,
-                    deadline: limits.deadline,
-                    interrupted: Arc::clone(&limits.interrupted),
-                },
-                goals: goal.map_or(u64::MAX, |goal| 1 << goal.number() | tally),
-                until: if goal.is_some() { Until::AllHit } else { Until::Exhausted },
-            };
-            found(system, &levelwise::search(system.space(), &options))
+            let goals = goal.map_or(u64::MAX, |goal| 1 << goal.number() | tally);
+            let until = if goal.is_some() { Until::AllHit } else { Until::Exhausted };
+            found(system, &levelwise::search(system.space(), &limits.options(goals, until)))
         }
     }
 }
@@ -165,26 +203,11 @@ pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Foun
 fn found(system: &System, outcome: &Outcome) -> Found {
     let hit = |goal: Goal| Some((goal, outcome.goals[goal.number()].1?));
     let path = |(goal, hit)| (goal, path_to(system, outcome, hit));
-    let left = match outcome.verdict {
-        Verdict::Exhausted => 0,
-        Verdict::Bounded { left, .. } => left,
-    };
-    let panic = outcome.panic.as_ref().map(|panic| Panicked {
-        message: panic.message.clone(),
-        path: panic.at.map_or_else(Vec::new, |at| path_to(system, outcome, at)),
-    });
+    let told = |hit| path_to(system, outcome, hit).iter().map(ToString::to_string).collect();
     Found {
         paths: Goal::every_row().filter_map(hit).map(path).collect(),
-        panic,
-        unique: outcome.unique,
-        generated: outcome.counts.generated,
-        depth: outcome.depth,
-        bound: outcome.bound(),
-        left,
-        actions: outcome.counts.kinds.clone(),
-        outside_claim: outcome.counts.tallies[Partition::OUTSIDE_CLAIM],
-        memo: Some(outcome.memo),
-        bytes: Some(outcome.bytes),
+        outside_claim: outcome.counts.tallies.get(Partition::OUTSIDE_CLAIM).copied().unwrap_or(0),
+        figures: Figures::of(outcome, told),
     }
 }
 

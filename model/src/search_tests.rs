@@ -9,7 +9,7 @@ use klog_trace::property::{PROPERTIES, Property, WITNESSES};
 use klog_trace::trace::{Bounds, Interleaving};
 use levelwise::Bound;
 
-use super::{Engine, Found, Goal, Limits, search};
+use super::{Engine, Figures, Found, Goal, Limits, search};
 use crate::exact;
 use crate::fault::Fault;
 use crate::protocol::{LADDER, Protocol};
@@ -130,8 +130,8 @@ fn every_engine_counts_what_a_naive_search_counts() {
             {
                 let limits = Limits { threads, engine, ..Limits::default() };
                 let found = explore(&protocol, &bounds, &limits);
-                let Found { unique, generated, depth, outside_claim, .. } = found;
-                let ours = (unique, generated, depth, outside_claim, lengths(&found));
+                let Figures { unique, generated, depth, .. } = found.figures;
+                let ours = (unique, generated, depth, found.outside_claim, lengths(&found));
                 assert_eq!(ours, expected, "{engine:?} {name} {bounds:?}");
             }
         }
@@ -170,7 +170,8 @@ fn threads_change_nothing() {
     let found = [1, 2, 4].map(|threads| {
         let limits = Limits { threads, ..Limits::default() };
         let found = explore(&protocol, &bounds, &limits);
-        (found.unique, found.generated, found.depth, found.actions, found.paths)
+        let Figures { unique, generated, depth, actions, .. } = found.figures;
+        (unique, generated, depth, actions, found.paths)
     });
     assert_eq!(found[0], found[1]);
     assert_eq!(found[0], found[2]);
@@ -183,8 +184,8 @@ fn merged_steps_change_no_verdict() {
         for protocol in every_protocol() {
             let merged = every_state(&protocol, &bounds);
             let whole = every_state(&protocol, &full);
-            assert_eq!((merged.bound, whole.bound), (None, None));
-            assert!(merged.unique <= whole.unique);
+            assert_eq!((merged.figures.bound, whole.figures.bound), (None, None));
+            assert!(merged.figures.unique <= whole.figures.unique);
             let names = |found: &Found| lengths(found).into_iter().map(|l| l.0).collect::<Vec<_>>();
             assert_eq!(names(&merged), names(&whole), "{protocol:?} {bounds:?}");
         }
@@ -218,7 +219,7 @@ fn every_protocol() -> Vec<Protocol> {
 #[test]
 fn a_limit_makes_a_search_bounded_and_says_which() {
     let bounds = scenario::by_name("one-crash").expect("a scenario").bounds;
-    let by = |limits: &Limits| explore(&Protocol::klog(), &bounds, limits);
+    let by = |limits: &Limits| explore(&Protocol::klog(), &bounds, limits).figures;
     for engine in [Engine::Levelwise, Engine::Stateright] {
         let found = by(&Limits { engine, states: Some(100), ..Limits::default() });
         assert_eq!(found.bound, Some(Bound::States), "{engine:?}");

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use klog_trace::action::Node;
 use klog_trace::diff::diff;
 use klog_trace::trace::Bounds;
-use klog_trace::{Acks, Action, BrokerView, ControllerView, Record, Step, Trace};
+use klog_trace::{Acks, BrokerView, ControllerView, Record, Step, Trace};
 
-use crate::report::{Audit, Outcome, Report, Row};
+use crate::report::{Audit, Outcome, Report, Row, Within};
 
 /// The protocol of a report as one word: the rung, or `klog+fault`.
 pub fn protocol(report: &Report) -> String {
@@ -162,7 +162,7 @@ fn figures(report: &Report) -> String {
         report.depth,
         report.seconds,
         report.peak_rss_bytes >> 20,
-        within(&report.bounds),
+        within_of(report),
         thousands(report.boundary_cut),
         thousands(report.outside_claim),
         report.collision_probability,
@@ -185,9 +185,22 @@ fn notes(report: &Report) -> String {
     };
     if let Some(panic) = &report.panic {
         let (message, path) = (&panic.message, path(&panic.path));
-        let _ = writeln!(text, "the model PANICKED: {message}\nafter:\n{path}");
+        let _ = writeln!(
+            text,
+            "the model PANICKED: {message}; the path to the state it looked at:\n{path}"
+        );
     }
     text
+}
+
+fn within_of(report: &Report) -> String {
+    match &report.bounds {
+        Within::Scenario(bounds) => within(bounds),
+        Within::Twin(constants) => {
+            let each = constants.iter().map(|(name, value)| format!("{name} {value}"));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
 }
 
 /// Bounds in words; a minimum that no ISR can reach is the number of brokers.
@@ -211,8 +224,8 @@ pub fn within(b: &Bounds) -> String {
 }
 
 /// A path as numbered sentences.
-pub fn path(actions: &[Action]) -> String {
-    let numbered = actions.iter().enumerate();
+pub fn path(sentences: &[String]) -> String {
+    let numbered = sentences.iter().enumerate();
     let lines: Vec<String> = numbered.map(|(i, a)| format!("{:>4}  {a}", i + 1)).collect();
     lines.join("\n") + "\n"
 }

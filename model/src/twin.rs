@@ -14,9 +14,11 @@ mod follow;
 mod ladder;
 mod leader;
 mod log;
+mod model;
 mod order;
 mod pack;
 mod properties;
+pub mod run;
 mod set;
 mod state;
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod replay;
 mod search;
 mod space;
 pub mod stateright_actors;
+mod symmetry;
 pub mod system;
 mod table;
 
@@ -27,3 +28,4 @@ pub use plain::{Codec, Plain};
 pub use replay::{Path, Unrepeatable, replay};
 pub use search::{Options, Progress, search, watched};
 pub use space::{Goal, Memo, Sink, Sort, Space};
+pub use symmetry::{Reduced, Symmetric};

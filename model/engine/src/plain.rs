@@ -73,8 +73,14 @@ impl<M: Codec> Plain<M> {
 
 /// What a thread needs for a plain space.
 pub struct Scratch<M: Model> {
-    row: Vec<u32>,
-    properties: Vec<stateright::Property<M>>,
+    pub(crate) row: Vec<u32>,
+    pub(crate) properties: Vec<stateright::Property<M>>,
+}
+
+impl<M: Model> Scratch<M> {
+    pub(crate) fn new(model: &M) -> Self {
+        Self { row: Vec::new(), properties: model.properties() }
+    }
 }
 
 impl<M> Space for Plain<M>
@@ -86,7 +92,7 @@ where
     type Worker = Scratch<M>;
 
     fn worker(&self) -> Scratch<M> {
-        Scratch { row: Vec::new(), properties: self.model.properties() }
+        Scratch::new(&self.model)
     }
 
     fn seed(&self) -> u64 {

@@ -36,6 +36,11 @@ pub struct Unrepeatable {
 impl Outcome {
     /// The path to a hit.
     pub fn path<S: Space>(&self, space: &S, hit: Hit) -> Result<Path<S::Action>, Unrepeatable> {
+        replay(space, &self.ordinals(hit))
+    }
+
+    /// The path to a hit as ordinals: which initial state, then which action of each state.
+    pub fn ordinals(&self, hit: Hit) -> Vec<u16> {
         let mut ordinals = Vec::from_iter(hit.ordinal);
         let mut place = hit.index;
         for level in (0..=hit.level as usize).rev() {
@@ -44,7 +49,7 @@ impl Outcome {
             place = parent;
         }
         ordinals.reverse();
-        replay(space, &ordinals)
+        ordinals
     }
 }
 

@@ -10,7 +10,7 @@ use klog_trace::property::{PROPERTIES, Witness};
 use levelwise::Bound;
 use stateright::{Checker, Model, Path};
 
-use super::{Found, Goal, Limits};
+use super::{Figures, Found, Goal, Limits};
 use crate::record::{Purpose, record, start_of, step_of};
 use crate::row::{Row as _, Whole};
 use crate::svg;
@@ -59,8 +59,8 @@ pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Foun
         for (goal, _) in hits {
             let shortest = one(Some(goal));
             // A limit that cuts the search for a path leaves a row unfinished.
-            let cut = shortest.bound.filter(|bound| *bound != Bound::Goal);
-            found.bound = found.bound.or(cut);
+            let cut = shortest.figures.bound.filter(|bound| *bound != Bound::Goal);
+            found.figures.bound = found.figures.bound.or(cut);
             found.paths.extend(shortest.paths);
         }
     }
@@ -91,19 +91,18 @@ impl Search {
             (Some(_), None) => Vec::new(),
             (Some(goal), Some(path)) => vec![(goal, self.ends(&system, goal, path))],
         };
-        Found {
-            paths,
+        let figures = Figures {
             unique: checker.unique_state_count() as u64,
             generated: checker.state_count() as u64,
             depth: checker.max_depth() as u64,
             bound,
-            panic: None,
             left: counters.cut.load(Relaxed),
+            panic: None,
             actions: counters.actions.iter().map(|count| count.load(Relaxed)).collect(),
-            outside_claim: counters.outside_claim.load(Relaxed),
             memo: None,
             bytes: None,
-        }
+        };
+        Found { paths, outside_claim: counters.outside_claim.load(Relaxed), figures }
     }
 
     /// The path of a witness ends with the step that shows it.

@@ -25,6 +25,11 @@ impl Order {
         order
     }
 
+    /// What the first `count` replicas are called.
+    pub fn ids(&self, count: Id) -> Vec<Id> {
+        self.ids[..count.into()].to_vec()
+    }
+
     /// What the replica is called.
     #[inline]
     pub fn of(&self, id: Id) -> Id {

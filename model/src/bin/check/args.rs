@@ -14,6 +14,8 @@ Examples:
   check run --brokers 3 --records 2 --moves 1 --crashes 1 --min-isr 2
   check run --scenario one-crash --protocol kafka-0.10 --record out
                                                     the same, as traces for show and conform replay
+  check twin --module kip320 --replicas 3 --log-size 2 --max-records 2 --max-leader-epoch 2
+                                                    the public TLA+ module, count for count
   check show traces/diverge/kip101-scenario-1.jsonl
   check explore --scenario one-crash --protocol kafka-0.10
 ";
@@ -39,7 +41,7 @@ pub struct Args {
 impl Args {
     /// Whether an interruption must still print what was found.
     pub fn searches(&self) -> bool {
-        matches!(self.command, None | Some(Command::Run(_)))
+        matches!(self.command, None | Some(Command::Run(_) | Command::Twin(_)))
     }
 }
 
@@ -48,6 +50,8 @@ impl Args {
 pub enum Command {
     /// Search one scenario under one protocol and judge the result.
     Run(Run),
+    /// Search a module of the public TLA+ ladder, to be compared with TLC.
+    Twin(Twin),
     /// List what there is.
     List(List),
     /// Record counterexamples and witnesses as traces.
@@ -190,6 +194,43 @@ pub struct Run {
     /// Record every path that is found as a trace in this folder.
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `check twin`.
+#[derive(Debug, ClapArgs)]
+pub struct Twin {
+    /// The module: hw, kip101, kip279, kip320-first-try, kip320 or async-isr.
+    #[arg(long)]
+    pub module: String,
+    /// Number of replicas.
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
+    pub replicas: u8,
+    /// Records that fit into a log [default: 2].
+    #[arg(long, allow_negative_numbers = true)]
+    pub log_size: Option<u8>,
+    /// Records that are ever written [default: 2].
+    #[arg(long, allow_negative_numbers = true)]
+    pub max_records: Option<u8>,
+    /// The largest leader epoch; the first is 0 [default: 2].
+    #[arg(long, allow_negative_numbers = true)]
+    pub max_leader_epoch: Option<u8>,
+    /// async-isr: states with a larger offset are left out [default: 1].
+    #[arg(long, allow_negative_numbers = true)]
+    pub max_offset: Option<u8>,
+    /// async-isr: states with a larger version are left out [default: 2].
+    #[arg(long, allow_negative_numbers = true)]
+    pub max_version: Option<u8>,
+    /// Search for the shortest violation of this property alone.
+    #[arg(long)]
+    pub property: Option<String>,
+    /// Take this guard out.
+    #[arg(long, value_name = "GUARD")]
+    pub without: Option<String>,
+    /// Take states that differ in the replicas' names only as one.
+    #[arg(long)]
+    pub symmetry: bool,
     #[command(flatten)]
     pub output: Output,
 }

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod record;
+mod twin;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -39,6 +40,7 @@ pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
     match args.command {
         None => audited(&args.output).map(|()| suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
+        Some(Command::Twin(command)) => twin::twin(&command, interrupted),
         Some(Command::List(command)) => list(&command),
         Some(Command::Record(command)) => record::catalogued(&command),
         Some(Command::Show(command)) => show(&command),
@@ -118,7 +120,7 @@ fn suite_text(reports: &[Report], code: u8) -> String {
     text += "\noutside: states in which more was lost to power than is promised to survive; there \
              the three\nproperties about committed records claim nothing\n";
     let loss = reports.iter().find_map(|r| {
-        let path = r.violated().find(|row| row.id == "committed-survives")?.path.as_ref()?;
+        let path = r.violated().find(|row| row.id == "committed-survives")?.told.as_ref()?;
         Some((r, path))
     });
     if let Some((report, path)) = loss {
@@ -187,7 +189,7 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
 fn run_text(report: &Report) -> String {
     let mut text = text::report(report);
     for row in report.violated() {
-        if let Some(path) = &row.path {
+        if let Some(path) = &row.told {
             let _ = writeln!(text, "\n{} is violated by:\n\n{}", row.id, text::path(path));
         }
     }

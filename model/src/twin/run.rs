@@ -1,0 +1,161 @@
+//! Running a module of the twin: the same report as of any other run.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use klog_trace::property::Kind;
+use levelwise::{Hit, Outcome, Plain, Reduced, Symmetric, Until};
+
+use super::async_isr::AsyncIsr;
+use super::{Action, OutOfRange, Twin, async_isr};
+use crate::report::{self, Report, Row, Subject, Within};
+use crate::search::{Figures, Limits};
+
+/// A module, within bounds, perhaps with a guard taken out.
+#[derive(Clone, Copy, Debug)]
+pub enum Published {
+    /// One of the ladder.
+    Ladder(Twin),
+    /// AsyncIsr.
+    AsyncIsr(AsyncIsr),
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The module.
+    pub module: Published,
+    /// Search for a violation of this property alone, and end there; all that the module is
+    /// expected to hold, and the whole space, if `None`.
+    pub only: Option<&'static str>,
+    /// Whether states that differ in the replicas' names only are taken as one.
+    pub symmetry: bool,
+}
+
+impl Published {
+    /// The name of AsyncIsr on the command line.
+    pub const ASYNC_ISR: &'static str = "async-isr";
+
+    /// Whether its states fit; if not, the first bound that is to blame.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        match self {
+            Self::Ladder(twin) => twin.constants.check(),
+            Self::AsyncIsr(twin) => twin.check(),
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ladder(twin) => twin.module.name,
+            Self::AsyncIsr(_) => Self::ASYNC_ISR,
+        }
+    }
+
+    /// What it is expected to hold, without a guard taken out.
+    fn holds(&self) -> Vec<&'static str> {
+        match self {
+            Self::Ladder(twin) => twin.module.holds.iter().map(|p| p.name()).collect(),
+            Self::AsyncIsr(_) => AsyncIsr::HOLDS.iter().map(|p| p.name()).collect(),
+        }
+    }
+
+    fn without(&self) -> Option<&'static str> {
+        match self {
+            Self::Ladder(twin) => twin.without.map(super::Guard::name),
+            Self::AsyncIsr(twin) => twin.without.map(async_isr::Guard::name),
+        }
+    }
+
+    fn constants(&self) -> BTreeMap<&'static str, u8> {
+        match self {
+            Self::Ladder(twin) => BTreeMap::from([
+                ("replicas", twin.constants.replicas),
+                ("log_size", twin.constants.log_size),
+                ("max_records", twin.constants.max_records),
+                ("max_leader_epoch", twin.constants.max_leader_epoch),
+            ]),
+            Self::AsyncIsr(twin) => BTreeMap::from([
+                ("replicas", twin.replicas),
+                ("max_offset", twin.max_offset),
+                ("max_version", twin.max_version),
+            ]),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        Subject {
+            scenario: "twin".to_owned(),
+            protocol: self.name().to_owned(),
+            faults: self.without().map(|guard| format!("without-{guard}")).into_iter().collect(),
+            bounds: Within::Twin(self.constants()),
+        }
+    }
+}
+
+/// Runs a module with fingerprints made with `seed`.
+pub fn run(job: &Job, limits: &Limits, seed: u64) -> Report {
+    match job.module {
+        Published::Ladder(twin) => run_model(job, twin, Action::KINDS, limits, seed),
+        Published::AsyncIsr(twin) => run_model(job, twin, async_isr::Action::KINDS, limits, seed),
+    }
+}
+
+fn run_model<M>(job: &Job, model: M, kinds: &[&'static str], limits: &Limits, seed: u64) -> Report
+where
+    M: Symmetric + Sync + Clone,
+    M::Action: Clone + std::fmt::Display,
+{
+    let started = Instant::now();
+    let judged = job.only.map_or_else(|| job.module.holds(), |only| vec![only]);
+    let properties = model.properties();
+    let is_judged = |(n, property): (usize, &stateright::Property<M>)| {
+        if judged.contains(&property.name) { 1 << n } else { 0 }
+    };
+    let goals: u64 = properties.iter().enumerate().map(is_judged).sum();
+    let until = if job.only.is_some() { Until::AllHit } else { Until::Exhausted };
+    let options = limits.options(goals, until);
+    let sentences = |path: Vec<M::Action>| path.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if job.symmetry {
+        let space = Reduced::new(model, seed);
+        let outcome = levelwise::search(&space, &options);
+        let told = |hit| sentences(space.path(&outcome, hit).expect("a model answers the same"));
+        assemble(job, &judged, &outcome, told, kinds, started)
+    } else {
+        let space = Plain::new(model).with_seed(seed);
+        let outcome = levelwise::search(&space, &options);
+        let path = |hit| outcome.path(&space, hit).expect("a model answers the same");
+        let told = |hit| sentences(path(hit).into_actions());
+        assemble(job, &judged, &outcome, told, kinds, started)
+    }
+}
+
+fn assemble(
+    job: &Job,
+    judged: &[&'static str],
+    outcome: &Outcome,
+    told: impl Fn(Hit) -> Vec<String>,
+    kinds: &[&'static str],
+    started: Instant,
+) -> Report {
+    let figures = Figures::of(outcome, &told);
+    let expects = job.module.without().is_none();
+    let holds = job.module.holds();
+    let row = |&id: &&'static str| {
+        let hit = outcome.hit(id);
+        let expected = expects && holds.contains(&id);
+        Row {
+            id,
+            kind: Kind::Always.name(),
+            result: report::Outcome::of(Kind::Always, hit.is_some(), figures.bound),
+            expected: expected.then_some(report::Outcome::Holds),
+            expected_steps: None,
+            steps: hit.map(Hit::steps),
+            trace: None,
+            path: None,
+            told: hit.map(&told),
+        }
+    };
+    let rows = judged.iter().map(row).collect();
+    Report::new(job.module.subject(), figures, kinds, rows, started)
+}

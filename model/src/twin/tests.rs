@@ -1,5 +1,6 @@
 //! TLC's own figures, by an exact search that keeps whole states.
 
+mod engine;
 mod holds;
 mod labels;
 mod packing;

@@ -3,7 +3,7 @@
 //! | module | a model of | what it exercises |
 //! |---|---|---|
 //! | [`beacons`] | stations that ask a beacon | several timers: set, renewed, cancelled, run out |
-//! | [`tickets`] | machines that hand out numbers | crashes, recovery, what is stored, what is lost |
+//! | [`tickets`] | machines that hand out numbers | crashes and recovery, what is stored |
 //! | [`parcels`] | a depot that sends to doors | each network, lossy or not, equal messages |
 //! | [`relay`] | teams that pass a baton | a history of what was sent and received |
 //! | [`dice`] | players that throw dice | random choices: made, repeated, withdrawn |

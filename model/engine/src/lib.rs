@@ -14,6 +14,7 @@ mod memory;
 mod outcome;
 mod plain;
 mod replay;
+pub mod samples;
 mod search;
 mod space;
 pub mod stateright_actors;

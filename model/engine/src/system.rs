@@ -90,6 +90,12 @@ pub trait System: Sync + Sized {
     /// What a thread needs for judging.
     fn scratch(&self) -> Self::Scratch;
 
+    /// Whether a state that a step leads to is within the bounds of the model.
+    fn admits(&self, scratch: &mut Self::Scratch, state: &State<'_, Self>) -> bool {
+        let _ = (scratch, state);
+        true
+    }
+
     /// Which of the open goals a state hits.
     fn judge(&self, scratch: &mut Self::Scratch, state: &State<'_, Self>, open: u64) -> u64;
 
@@ -135,8 +141,6 @@ pub enum Taken {
     Leads,
     /// It changes nothing.
     Stays,
-    /// It leads out of the bounds of the model.
-    Leaves,
 }
 
 /// The space of a system.
@@ -249,12 +253,12 @@ impl<S: System> Space for Actors<S> {
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
             match system.take(&mut step, choice) {
+                Taken::Leads if !system.admits(scratch, &step.state) => sink.leaves(kind, action),
                 Taken::Leads => {
                     step.state.write(out);
                     sink.step(kind, step.state.fingerprint(), out, action);
                 }
                 Taken::Stays => sink.stays(kind, action),
-                Taken::Leaves => sink.leaves(kind, action),
             }
             let open = sink.open() & step_goals;
             if open != 0 {

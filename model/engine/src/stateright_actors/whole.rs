@@ -36,16 +36,6 @@ where
         Self { state, locals: SmallVec::new(), world: 0, flights: Vec::new() }
     }
 
-    /// A new one.
-    pub fn of<S>(like: &ActorModelState<A, H>, state: &State<'_, S>) -> Self
-    where
-        S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
-    {
-        let mut whole = Self::new(like);
-        whole.become_state(state);
-        whole
-    }
-
     /// Becomes this state.
     pub fn become_state<S>(&mut self, state: &State<'_, S>)
     where

@@ -168,13 +168,15 @@ where
         Taken::Leads
     }
 
+    /// Lets an event reach an actor; `own` tells it from all others in the actor's state.
     fn event(
         &self,
         step: &mut Step<'_, '_, Self>,
         actor: u16,
-        event: &Event<A::Timer, A::Random>,
+        own: u32,
+        event: impl FnOnce(&Local<A>) -> Event<A::Timer, A::Random>,
     ) -> Taken {
-        let reaction = step.react_to_event(actor.into(), event);
+        let reaction = step.react_to_own_event(actor.into(), own, event);
         if reaction.flag {
             return Taken::Stays;
         }
@@ -325,16 +327,19 @@ where
                 Taken::Leads
             }
             Choice::Deliver(at) => self.deliver(step, at.into()),
-            Choice::Timeout(actor, n) => {
-                let timers = &step.state.local(actor.into()).timers;
-                let timer = timers.iter().nth(n.into()).expect("a timer that is set");
-                self.event(step, actor, &Event::Timeout(timer.clone()))
-            }
-            Choice::Crash(actor) => self.event(step, actor, &Event::Crash),
-            Choice::Recover(actor) => self.event(step, actor, &Event::Recover),
+            Choice::Timeout(actor, n) => self.event(step, actor, 2 + u32::from(n), |local| {
+                let timer = local.timers.iter().nth(n.into());
+                Event::Timeout(timer.expect("a timer that is set").clone())
+            }),
+            Choice::Crash(actor) => self.event(step, actor, 0, |_| Event::Crash),
+            Choice::Recover(actor) => self.event(step, actor, 1, |_| Event::Recover),
             Choice::Random(actor, key, n) => {
-                let (key, random) = nth_random(step.state.local(actor.into()), key, n);
-                self.event(step, actor, &Event::Random(key.clone(), random.clone()))
+                assert!(key < 1 << 14 && n < 1 << 14, "at most 16,384 random choices");
+                let own = 1 << 28 | u32::from(key) << 14 | u32::from(n);
+                self.event(step, actor, own, |local| {
+                    let (key, random) = nth_random(local, key, n);
+                    Event::Random(key.clone(), random.clone())
+                })
             }
         }
     }

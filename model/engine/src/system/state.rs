@@ -56,6 +56,8 @@ pub struct State<'a, S: System> {
     flights: SmallVec<[Flight<'a, S::Message>; 12]>,
     /// The sum of what each part adds to the fingerprint.
     sum: u64,
+    /// Whether anything was set since it was copied.
+    pub(super) changed: bool,
 }
 
 impl<S: System> Clone for State<'_, S> {
@@ -67,6 +69,7 @@ impl<S: System> Clone for State<'_, S> {
             words: SmallVec::from_slice(&self.words),
             flights: SmallVec::from_slice(&self.flights),
             sum: self.sum,
+            changed: false,
         }
     }
 
@@ -77,7 +80,7 @@ impl<S: System> Clone for State<'_, S> {
         self.words.copy_from_slice(&other.words);
         self.flights.clear();
         self.flights.extend_from_slice(&other.flights);
-        (self.world, self.sum) = (other.world, other.sum);
+        (self.world, self.sum, self.changed) = (other.world, other.sum, false);
     }
 }
 
@@ -122,6 +125,7 @@ impl<'a, S: System> State<'a, S> {
             words: words.into(),
             flights: SmallVec::new(),
             sum: 0,
+            changed: false,
         };
         state.sum = state.sum_of_parts();
         for message in messages {
@@ -142,6 +146,7 @@ impl<'a, S: System> State<'a, S> {
             words: SmallVec::from_slice(words),
             flights: flights.iter().map(|number| Flight(store.messages.get(*number))).collect(),
             sum: 0,
+            changed: false,
         };
         state.sum = state.sum_of_parts();
         state
@@ -205,6 +210,7 @@ impl<'a, S: System> State<'a, S> {
     #[inline]
     fn replace(&mut self, old: u64, new: u64) {
         self.sum = self.sum.wrapping_sub(old).wrapping_add(new);
+        self.changed = true;
     }
 
     /// How many actors there are.
@@ -308,6 +314,7 @@ impl<'a, S: System> State<'a, S> {
         self.flights.retain(|flight| keep(*flight));
         if self.flights.len() < before {
             self.sum = self.sum_of_parts();
+            self.changed = true;
         }
     }
 }

@@ -151,7 +151,9 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
     /// Starts once more from the same state.
     #[inline]
     pub(super) fn restart(&mut self) {
-        self.state.clone_from(self.before);
+        if self.state.changed {
+            self.state.clone_from(self.before);
+        }
         self.told = S::Told::default();
     }
 
@@ -164,7 +166,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
 
     /// What an actor would do if a message reached it.
     pub fn foresee(&mut self, actor: usize, message: Flight<'_, S::Message>) -> Reaction {
-        self.remembered(actor, u64::from(message.number()) << 1, |step, effects| {
+        self.remembered(actor, u64::from(message.number()) << 2, |step, effects| {
             let stimulus = Stimulus::Message(message.message());
             step.system.react(actor, step.state.local(actor), stimulus, effects)
         })
@@ -177,8 +179,24 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
             Some(number) => *number,
             None => *self.memos.events.entry(event.clone()).or_insert(next),
         };
-        let reaction = self.remembered(actor, u64::from(number) << 1 | 1, |step, effects| {
+        let reaction = self.remembered(actor, u64::from(number) << 2 | 1, |step, effects| {
             let stimulus = Stimulus::Event(event);
+            step.system.react(actor, step.state.local(actor), stimulus, effects)
+        });
+        self.adopt(actor, reaction)
+    }
+
+    /// Lets an event reach an actor that its own state and a small number tell, so that there is no
+    /// need to make the event where the reaction is known.
+    pub fn react_to_own_event(
+        &mut self,
+        actor: usize,
+        own: u32,
+        event: impl FnOnce(&S::Local) -> S::Event,
+    ) -> Reaction {
+        let reaction = self.remembered(actor, u64::from(own) << 2 | 2, |step, effects| {
+            let event = event(step.state.local(actor));
+            let stimulus = Stimulus::Event(&event);
             step.system.react(actor, step.state.local(actor), stimulus, effects)
         });
         self.adopt(actor, reaction)

@@ -6,6 +6,7 @@
 //! ([`fault::Fault`]); a search ([`search`]) looks at every interleaving within the named
 //! budgets of a scenario.
 
+pub mod bench;
 pub mod broker;
 pub mod catalogue;
 pub mod client;

@@ -29,7 +29,11 @@ impl Replica {
     }
 
     fn new(log: u64, hw: u64, epoch: u64, leads: bool) -> Self {
-        Self(log | hw << (2 * ENTRIES) | epoch << (2 * ENTRIES + 3) | u64::from(leads) << (WIDTH - 1))
+        Self(
+            log | hw << (2 * ENTRIES)
+                | epoch << (2 * ENTRIES + 3)
+                | u64::from(leads) << (WIDTH - 1),
+        )
     }
 
     fn log(self) -> u64 {
@@ -77,26 +81,24 @@ pub enum Action {
 #[derive(Clone, Copy, Debug)]
 pub struct PackedLog;
 
-impl PackedLog {
-    fn successors(self, state: State, each: &mut impl FnMut(Action, State)) {
-        let replica = |id| Replica::of(state, id);
-        let newest = (0..REPLICAS).map(|id| replica(id).epoch()).max().unwrap_or(0);
-        for id in 0..REPLICAS {
-            let own = replica(id);
-            if newest < LAST_EPOCH {
-                for other in (0..REPLICAS).filter(|other| *other != id) {
-                    let voter = replica(other);
-                    if voter.end() <= own.end() {
-                        let leader = Replica::new(own.log(), own.hw(), newest + 1, true);
-                        let voter = Replica::new(voter.log(), voter.hw(), newest + 1, false);
-                        let next = voter.put(leader.put(state, id), other);
-                        each(Action::Elect(id as u8, other as u8), next);
-                    }
+fn successors(state: State, each: &mut impl FnMut(Action, State)) {
+    let replica = |id| Replica::of(state, id);
+    let newest = (0..REPLICAS).map(|id| replica(id).epoch()).max().unwrap_or(0);
+    for id in 0..REPLICAS {
+        let own = replica(id);
+        if newest < LAST_EPOCH {
+            for other in (0..REPLICAS).filter(|other| *other != id) {
+                let voter = replica(other);
+                if voter.end() <= own.end() {
+                    let leader = Replica::new(own.log(), own.hw(), newest + 1, true);
+                    let voter = Replica::new(voter.log(), voter.hw(), newest + 1, false);
+                    let next = voter.put(leader.put(state, id), other);
+                    each(Action::Elect(id as u8, other as u8), next);
                 }
             }
-            if own.leads() {
-                lead(state, id, own, each);
-            }
+        }
+        if own.leads() {
+            lead(state, id, own, each);
         }
     }
 }
@@ -141,12 +143,12 @@ impl Model for PackedLog {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.successors(*state, &mut |action, _| actions.push(action));
+        successors(*state, &mut |action, _| actions.push(action));
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
         let mut found = None;
-        self.successors(*state, &mut |taken, next| {
+        successors(*state, &mut |taken, next| {
             if taken == action {
                 found = Some(next);
             }
@@ -188,6 +190,6 @@ impl Codec for PackedLog {
     }
 
     fn steps(&self, state: &State, each: &mut impl FnMut(Action, Option<State>)) {
-        self.successors(*state, &mut |action, next| each(action, Some(next)));
+        successors(*state, &mut |action, next| each(action, Some(next)));
     }
 }

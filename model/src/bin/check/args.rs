@@ -52,6 +52,8 @@ pub enum Command {
     Run(Run),
     /// Search a module of the public TLA+ ladder, to be compared with TLC.
     Twin(Twin),
+    /// Measure the engine beside others.
+    Bench(Bench),
     /// List what there is.
     List(List),
     /// Record counterexamples and witnesses as traces.
@@ -233,6 +235,23 @@ pub struct Twin {
     pub symmetry: bool,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// `check bench`.
+#[derive(Debug, ClapArgs)]
+pub struct Bench {
+    /// Only this comparison.
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+    /// Runs of each, of which the median is told.
+    #[arg(long, default_value_t = 5, allow_negative_numbers = true, value_parser = within(1..=99))]
+    pub runs: u8,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// One run of one case, in this process.
+    #[arg(long, hide = true)]
+    pub case: Option<String>,
 }
 
 /// `check list`.

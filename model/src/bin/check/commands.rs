@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod bench;
 mod record;
 mod twin;
 
@@ -41,6 +42,7 @@ pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
         None => audited(&args.output).map(|()| suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::Twin(command)) => twin::twin(&command, interrupted),
+        Some(Command::Bench(command)) => bench::bench(&command),
         Some(Command::List(command)) => list(&command),
         Some(Command::Record(command)) => record::catalogued(&command),
         Some(Command::Show(command)) => show(&command),

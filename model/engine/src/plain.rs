@@ -28,11 +28,8 @@ pub trait Codec: Model {
 
     /// Tells every enabled action with the state it leads to, `None` where it changes nothing.
     /// A model that can do this without a list of actions is faster if it does.
-    fn steps(
-        &self,
-        state: &Self::State,
-        each: &mut impl FnMut(Self::Action, Option<Self::State>),
-    ) where
+    fn steps(&self, state: &Self::State, each: &mut impl FnMut(Self::Action, Option<Self::State>))
+    where
         Self::Action: Clone,
     {
         let mut actions = Vec::new();

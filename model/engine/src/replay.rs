@@ -49,10 +49,7 @@ impl Outcome {
 }
 
 /// Follows ordinals: first which initial state, then which action of each state.
-pub fn replay<S: Space>(
-    space: &S,
-    ordinals: &[u16],
-) -> Result<Path<S::Action>, Unrepeatable> {
+pub fn replay<S: Space>(space: &S, ordinals: &[u16]) -> Result<Path<S::Action>, Unrepeatable> {
     let mut worker = space.worker();
     let (first, rest) = ordinals.split_first().ok_or(Unrepeatable { step: 0 })?;
     let mut picker = Picker::new(*first);

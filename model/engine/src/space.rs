@@ -70,12 +70,7 @@ pub trait Space: Sync {
     fn initial(&self, worker: &mut Self::Worker, sink: &mut impl Sink<Self::Action>);
 
     /// Judges a state and, if `sink.expands()`, emits its successors.
-    fn visit(
-        &self,
-        worker: &mut Self::Worker,
-        row: &[u32],
-        sink: &mut impl Sink<Self::Action>,
-    );
+    fn visit(&self, worker: &mut Self::Worker, row: &[u32], sink: &mut impl Sink<Self::Action>);
 
     /// How much memory the space itself takes.
     fn bytes(&self) -> u64 {

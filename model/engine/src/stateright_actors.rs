@@ -8,11 +8,11 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use stateright::Model;
 use stateright::actor::{
     Actor, ActorModel, ActorModelAction, Command, Envelope, Id, LossyNetwork, Network, Out,
     is_no_op, is_no_op_with_timer,
 };
-use stateright::Model;
 
 use crate::plain::{goal, is_hit, no_eventually};
 use crate::space::Goal;
@@ -177,7 +177,8 @@ where
             let sent = step.message(number);
             let Mail::Sent(envelope) = sent else { unreachable!("an actor sends messages") };
             self.record(step, number, 1, envelope, self.model.record_msg_out);
-            let known = |flight: &crate::system::Flight<'_, Mail<A::Msg>>| flight.number() == number;
+            let known =
+                |flight: &crate::system::Flight<'_, Mail<A::Msg>>| flight.number() == number;
             if !(self.duplicating && step.state.flights().iter().any(known)) {
                 step.put(number);
             }
@@ -275,7 +276,11 @@ where
         let local = |n: usize| Local {
             state: Arc::clone(&state.actor_states[n]),
             timers: state.timers_set[n].iter().cloned().collect(),
-            random: state.random_choices[n].map.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+            random: state.random_choices[n]
+                .map
+                .iter()
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
             crashed: state.crashed[n],
             storage: state.actor_storages[n].clone(),
         };
@@ -456,13 +461,12 @@ where
     }
 }
 
+type EffectOf<A> =
+    Effect<Mail<<A as Actor>::Msg>, Event<<A as Actor>::Timer, <A as Actor>::Random>>;
+
 /// What an actor commands is part of its own state, but for what it sends.
-fn obey<A: Actor>(
-    local: &mut Local<A>,
-    id: Id,
-    out: Out<A>,
-    effects: &mut Vec<Effect<Mail<A::Msg>, Event<A::Timer, A::Random>>>,
-) where
+fn obey<A: Actor>(local: &mut Local<A>, id: Id, out: Out<A>, effects: &mut Vec<EffectOf<A>>)
+where
     A::Timer: Ord,
 {
     for command in out {

@@ -153,9 +153,10 @@ mod tests {
             shard.prefetch(fingerprint);
             assert_eq!(shard.insert(fingerprint), Ok(plain.insert(fingerprint)));
         }
-        let all = table.shards().iter().flat_map(|shard| {
-            shard.lock().expect("a shard").fingerprints().collect::<Vec<_>>()
-        });
+        let all = table
+            .shards()
+            .iter()
+            .flat_map(|shard| shard.lock().expect("a shard").fingerprints().collect::<Vec<_>>());
         // mix(0) is 0, which is stored as 1.
         let plain: BTreeSet<u64> = plain.into_iter().map(stored).collect();
         assert_eq!(all.collect::<BTreeSet<_>>(), plain);

@@ -102,9 +102,9 @@ impl<S: Space> Crew<S> {
                 let locked = shards.iter().map(|shard| shard.lock().expect("no holder panics"));
                 let mut locked: Vec<_> = locked.collect();
                 let mut mine = Vec::new();
-                chunks.iter().try_for_each(|chunk| {
-                    chunk.insert_some(&mut locked, group * each, &mut mine)
-                })
+                chunks
+                    .iter()
+                    .try_for_each(|chunk| chunk.insert_some(&mut locked, group * each, &mut mine))
             });
             let full = full.reduce(|| Ok(()), Result::and);
             chunks.par_iter_mut().with_max_len(1).for_each(Chunk::compact);

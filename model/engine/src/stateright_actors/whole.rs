@@ -95,7 +95,9 @@ where
         }
         if matches!(self.state.network, Network::Ordered(_)) {
             clear(&mut self.state.network);
-            new.iter().for_each(|flight| add(&mut self.state.network, flight.message()));
+            for flight in new {
+                add(&mut self.state.network, flight.message());
+            }
         } else {
             self.patch(state);
         }
@@ -135,7 +137,7 @@ pub fn mail<M: Clone + Eq + Hash>(network: &Network<M>) -> Vec<Mail<M>> {
     // Not `iter_all`: it tells a message that is there twice three times, and those of a queue
     // without end.
     let mut all: Vec<Mail<M>> = match network {
-        Network::UnorderedDuplicating(set, _) => set.iter().map(sent).collect(),
+        Network::UnorderedDuplicating(messages, _) => messages.iter().map(sent).collect(),
         Network::UnorderedNonDuplicating(counts) => {
             counts.iter().flat_map(|(envelope, count)| vec![sent(envelope); *count]).collect()
         }
@@ -175,10 +177,10 @@ fn remove<M: Clone + Eq + Hash>(network: &mut Network<M>, mail: &Mail<M>) {
         (Network::UnorderedDuplicating(set, _), Mail::Sent(envelope)) => {
             set.remove(envelope);
         }
-        (Network::UnorderedDuplicating(_, last), Mail::Last(envelope)) => {
-            if last.as_ref() == Some(envelope) {
-                *last = None;
-            }
+        (Network::UnorderedDuplicating(_, last), Mail::Last(envelope))
+            if last.as_ref() == Some(envelope) =>
+        {
+            *last = None;
         }
         (Network::UnorderedNonDuplicating(counts), Mail::Sent(envelope)) => {
             counts.remove(envelope);

@@ -164,10 +164,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
         &mut self,
         actor: usize,
         stimulus: u64,
-        compute: impl FnOnce(
-            &Self,
-            &mut Vec<Effect<S::Message, S::Event>>,
-        ) -> super::React<S::Local>,
+        compute: impl FnOnce(&Self, &mut Vec<Effect<S::Message, S::Event>>) -> super::React<S::Local>,
     ) -> Reaction {
         let key = u64::from(self.state.local_number(actor)) << 33 | stimulus;
         self.memos.fared.asked += 1;
@@ -182,10 +179,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
         &mut self,
         actor: usize,
         key: u64,
-        compute: impl FnOnce(
-            &Self,
-            &mut Vec<Effect<S::Message, S::Event>>,
-        ) -> super::React<S::Local>,
+        compute: impl FnOnce(&Self, &mut Vec<Effect<S::Message, S::Event>>) -> super::React<S::Local>,
     ) -> Reaction {
         let mut effects = std::mem::take(&mut self.memos.scratch);
         let super::React { local, flag } = compute(self, &mut effects);
@@ -234,9 +228,8 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
     ) -> u32 {
         let (system, store) = (self.system, self.state.store());
         let memo = self.memos.messages.entry((message, what));
-        *memo.or_insert_with(|| {
-            store.post(system, make(&store.messages.get(message).value.message))
-        })
+        *memo
+            .or_insert_with(|| store.post(system, make(&store.messages.get(message).value.message)))
     }
 
     /// Takes the message at this place among those in flight.

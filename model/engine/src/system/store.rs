@@ -65,6 +65,6 @@ impl<S: System> std::fmt::Debug for Store<S> {
             .field("locals", &locals)
             .field("worlds", &self.worlds.len())
             .field("messages", &self.messages.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

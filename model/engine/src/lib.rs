@@ -7,6 +7,7 @@
 mod chunk;
 pub mod fingerprint;
 mod frontier;
+pub mod graph;
 pub mod intern;
 mod kept;
 mod limits;
@@ -20,6 +21,7 @@ pub mod stateright_actors;
 pub mod system;
 mod table;
 
+pub use graph::{Answer, Graph, explore_graph};
 pub use kept::Kept;
 pub use limits::{Limits, Until};
 pub use outcome::{Bound, Counts, Hit, Outcome, Panic, Verdict};

@@ -38,6 +38,9 @@ use record::Recorder;
 /// The target of an action that leads out of the model's bounds.
 const OUTSIDE: u32 = u32::MAX;
 
+/// Beside the kind of an action that leads nowhere else.
+const STAYS: u16 = 1 << 15;
+
 /// Searches a space and keeps its graph.
 pub fn explore_graph<S: Space>(space: &S, options: &Options) -> (Outcome, Graph) {
     explore_graph_watched(space, options, &mut |_| {})
@@ -47,13 +50,14 @@ pub fn explore_graph<S: Space>(space: &S, options: &Options) -> (Outcome, Graph)
 ///
 /// # Panics
 ///
-/// If there are more than 65,536 kinds of action, or 4,294,967,294 states.
+/// If there are more than 32,768 kinds of action, or 4,294,967,294 states.
 pub fn explore_graph_watched<S: Space>(
     space: &S,
     options: &Options,
     watch: &mut dyn FnMut(&Progress),
 ) -> (Outcome, Graph) {
-    assert!(space.kinds().len() <= 1 << 16, "a graph has at most 65,536 kinds of action");
+    let kinds = space.kinds().len();
+    assert!(kinds <= usize::from(STAYS), "a graph has at most 32,768 kinds of action");
     let goals = space.goals().into_iter().enumerate();
     let counted = goals.filter(|(_, goal)| goal.sort == Sort::Tally);
     let tallied = options.goals & counted.fold(0, |all, (n, _)| all | 1 << n);
@@ -87,7 +91,16 @@ pub struct Graph {
     /// The states that hit each goal.
     marks: Vec<Bits>,
     complete: bool,
+    scope: Scope,
+}
+
+/// Which of the actions that a visit tells exist, as far as checks are concerned.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scope {
+    /// Those that lead out of the bounds do not.
     closed: bool,
+    /// Those that lead nowhere else do not.
+    busy: bool,
 }
 
 /// An action of a state.
@@ -97,9 +110,11 @@ pub struct Edge {
     pub kind: usize,
     /// Which of the state's actions it is, in the order in which a visit tells them.
     pub ordinal: u16,
-    /// The state it leads to, which is the same one if it changes nothing; `None` if it leads out
-    /// of the model's bounds.
+    /// The state it leads to; `None` if it leads out of the model's bounds.
     pub target: Option<u32>,
+    /// Whether the space says that it leads nowhere else. One that happens to lead back to the
+    /// state it was taken in does not say so.
+    pub stays: bool,
 }
 
 impl Graph {
@@ -115,7 +130,7 @@ impl Graph {
             kinds_of: Vec::new(),
             targets: Vec::new(),
             complete: false,
-            closed: false,
+            scope: Scope::default(),
         }
     }
 
@@ -145,7 +160,17 @@ impl Graph {
     /// open what depends on what is behind its bounds.
     #[must_use]
     pub fn with_closed_bounds(self) -> Self {
-        Self { closed: true, ..self }
+        let scope = Scope { closed: true, ..self.scope };
+        Self { scope, ..self }
+    }
+
+    /// The same graph without actions that lead nowhere else, as stateright has it: an action that
+    /// is ignored is no step. Checks then do not take a state in which something is ignored for
+    /// one in which something goes on forever; a state with nothing else is a deadlock.
+    #[must_use]
+    pub fn without_idle_actions(self) -> Self {
+        let scope = Scope { busy: true, ..self.scope };
+        Self { scope, ..self }
     }
 
     /// How many states it has. If the model panicked or there was no memory for more, the search
@@ -221,20 +246,22 @@ impl Graph {
     /// The actions of a state, in the order in which a visit tells them.
     pub fn edges(&self, state: u32) -> impl Iterator<Item = Edge> {
         (0..).zip(self.span(state)).map(|(ordinal, at)| Edge {
-            kind: self.kinds_of[at].into(),
+            kind: (self.kinds_of[at] & !STAYS).into(),
             ordinal,
+            stays: self.kinds_of[at] & STAYS != 0,
             target: Some(self.targets[at]).filter(|target| *target != OUTSIDE),
         })
     }
 
-    /// The actions that exist, depending on what the bounds are.
-    fn existing(&self, state: u32, closed: bool) -> impl Iterator<Item = Edge> {
-        self.edges(state).filter(move |edge| !closed || edge.target.is_some())
+    /// The actions that exist.
+    fn existing(&self, state: u32, scope: Scope) -> impl Iterator<Item = Edge> {
+        let gone = move |e: &Edge| scope.closed && e.target.is_none() || scope.busy && e.stays;
+        self.edges(state).filter(move |edge| !gone(edge))
     }
 
     /// Whether nothing can happen in a state.
-    fn is_terminal(&self, state: u32, closed: bool) -> bool {
-        (state as usize) < self.expanded() && self.existing(state, closed).next().is_none()
+    fn is_terminal(&self, state: u32, scope: Scope) -> bool {
+        (state as usize) < self.expanded() && self.existing(state, scope).next().is_none()
     }
 
     /// Whether something that can happen in a state leads out of the model's bounds.

@@ -18,7 +18,7 @@ use super::lasso::Lasso;
 use super::region::Region;
 use super::scc::Components;
 use super::walk::Step;
-use super::{Answer, Edge, Graph, Open};
+use super::{Answer, Edge, Graph, Open, Scope};
 use crate::space::Sort;
 
 /// What must not be put off forever.
@@ -67,7 +67,7 @@ struct Question<'a> {
     avoids: Option<&'a Bits>,
     lacks: Option<&'a Bits>,
     fair: &'a Fair,
-    closed: bool,
+    scope: Scope,
 }
 
 impl Graph {
@@ -80,8 +80,7 @@ impl Graph {
     /// If `goal` is no tally of this graph; so for the others.
     pub fn eventually(&self, goal: usize, fair: &Fair) -> Answer<Lasso> {
         let avoids = Some(self.marked(goal));
-        let closed = self.closed;
-        self.ask(&Question { from: From::Initial, avoids, lacks: None, fair, closed })
+        self.ask(&Question { from: From::Initial, avoids, lacks: None, fair, scope: self.scope })
     }
 
     /// Whether every fair run meets such states again and again: □◇goal.
@@ -89,8 +88,7 @@ impl Graph {
     /// A violation may meet some on its way, and none once it is in its cycle.
     pub fn again_and_again(&self, goal: usize, fair: &Fair) -> Answer<Lasso> {
         let avoids = Some(self.marked(goal));
-        let closed = self.closed;
-        self.ask(&Question { from: From::Anywhere, avoids, lacks: None, fair, closed })
+        self.ask(&Question { from: From::Anywhere, avoids, lacks: None, fair, scope: self.scope })
     }
 
     /// Whether every fair run gets to a point from which on all states hit the tally `goal`: ◇□goal.
@@ -98,32 +96,36 @@ impl Graph {
     /// A violation has a state in its cycle that does not.
     pub fn for_good(&self, goal: usize, fair: &Fair) -> Answer<Lasso> {
         let lacks = Some(self.marked(goal));
-        let closed = self.closed;
-        self.ask(&Question { from: From::Initial, avoids: None, lacks, fair, closed })
+        self.ask(&Question { from: From::Initial, avoids: None, lacks, fair, scope: self.scope })
     }
 
     /// Whether in every fair run each state that hits `cause` hits `effect` as well or is followed
     /// by one that does: □(cause → ◇effect).
     pub fn leads_to(&self, cause: usize, effect: usize, fair: &Fair) -> Answer<Lasso> {
         let avoids = Some(self.marked(effect));
-        let closed = self.closed;
-        self.ask(&Question { from: From::Marked(cause), avoids, lacks: None, fair, closed })
+        self.ask(&Question {
+            from: From::Marked(cause),
+            avoids,
+            lacks: None,
+            fair,
+            scope: self.scope,
+        })
     }
 
     /// What stateright calls `eventually`, for every tally, with its name: whether every run, fair
-    /// or not, meets it. The bounds are part of the model, as stateright has it: a run that could
-    /// only leave them has come to its end.
+    /// or not, meets it. As stateright has it, the bounds are part of the model and an action
+    /// that is ignored is none: a run that could only leave or be ignored is at its end.
     ///
     /// stateright's own checkers look at ends only, and not at all of them; so what holds here
     /// holds there, and not the other way round.
     pub fn check_eventually(&self) -> Vec<(String, Answer<Lasso>)> {
         let tallies = self.goals.iter().enumerate().filter(|(_, goal)| goal.sort == Sort::Tally);
         let looked_at = tallies.filter(|(n, _)| self.tallied & 1 << n != 0);
-        let fair = Fair::none();
+        let (fair, scope) = (Fair::none(), Scope { closed: true, busy: true });
         let answer = |n| {
             let avoids = Some(self.marked(n));
             let from = From::Initial;
-            self.ask(&Question { from, avoids, lacks: None, fair: &fair, closed: true })
+            self.ask(&Question { from, avoids, lacks: None, fair: &fair, scope })
         };
         looked_at.map(|(n, goal)| (goal.name.clone(), answer(n))).collect()
     }
@@ -133,7 +135,7 @@ impl Graph {
         let needs = Needs::new(self, question);
         let ends = |state: &u32| {
             let met = needs.met_in(*state) == needs.all;
-            met && self.is_terminal(*state, question.closed)
+            met && self.is_terminal(*state, question.scope)
         };
         let end = region.states.iter().copied().find(ends).map(|state| region.rank(state));
         let mut cycle = None;
@@ -169,7 +171,7 @@ impl Graph {
             From::Initial => region.contains(*state),
             From::Anywhere | From::Marked(_) => true,
         };
-        let leaves = |state: &u32| !question.closed && self.is_leaving(*state);
+        let leaves = |state: &u32| !question.scope.closed && self.is_leaving(*state);
         let states = 0..self.expanded() as u32;
         let leaving = states.filter(|state| concerns(state) && leaves(state)).count() as u64;
         if self.complete && leaving == 0 {
@@ -190,7 +192,7 @@ pub struct Needs<'a> {
     /// The bit of a state without this tally.
     lacks: Option<(u64, &'a Bits)>,
     changing: bool,
-    closed: bool,
+    scope: Scope,
     all: u64,
 }
 
@@ -205,8 +207,8 @@ impl<'a> Needs<'a> {
         let kinds = next - 1;
         let lacks = question.lacks.map(|marks| (next, marks));
         let all = kinds | lacks.map_or(0, |(bit, _)| bit);
-        let (changing, closed) = (question.fair.changing, question.closed);
-        Self { graph, bits, kinds, lacks, changing, closed, all }
+        let (changing, scope) = (question.fair.changing, question.scope);
+        Self { graph, bits, kinds, lacks, changing, scope, all }
     }
 
     /// What being in a state meets: kinds of which it has no action, and that it lacks the tally.
@@ -215,7 +217,7 @@ impl<'a> Needs<'a> {
     /// no other must leave some time, so it is no violation.
     fn met_in(&self, state: u32) -> u64 {
         let counts = |edge: &Edge| !self.changing || edge.target != Some(state);
-        let edges = self.graph.existing(state, self.closed).filter(counts);
+        let edges = self.graph.existing(state, self.scope).filter(counts);
         let enabled = edges.fold(0, |all, edge| all | self.bits[edge.kind]);
         let lacks = self.lacks.filter(|(_, marks)| !marks.contains(state as usize));
         self.kinds & !enabled | lacks.map_or(0, |(bit, _)| bit)
@@ -230,7 +232,8 @@ impl<'a> Needs<'a> {
 
     /// The actions of a state that lead to a state of the same component.
     fn inside(&self, components: &Components<'_>, from: u32) -> impl Iterator<Item = Step> {
-        self.graph.steps(from).filter(move |step| components.same(from, step.to))
+        let steps = self.graph.existing(from, self.scope).filter_map(move |e| Step::of(from, e));
+        steps.filter(move |step| components.same(from, step.to))
     }
 
     /// Whether a component has a cycle that meets all. If it has one, one that goes through all of

@@ -11,7 +11,7 @@ use crate::space::{Sink, Space};
 pub struct Lasso {
     /// The way into the cycle, and once around it.
     pub walk: Walk,
-    /// How many of its steps come before the cycle. If that is all, nothing can happen in the
+    /// How many of its steps come before the cycle. If that is all, nothing leads on from the
     /// state it ends in.
     pub stem: usize,
 }
@@ -85,7 +85,7 @@ pub fn nearest<I: Iterator<Item = Step>>(
     unreachable!("a component is strongly connected");
 }
 
-/// A sink that finds out whether anything can happen within the bounds.
+/// A sink that finds out whether anything leads on within the bounds.
 #[derive(Default)]
 struct End {
     goes_on: bool,
@@ -108,9 +108,7 @@ impl<A> Sink<A> for End {
         self.goes_on = true;
     }
 
-    fn stays(&mut self, _: usize, _: impl FnOnce() -> A) {
-        self.goes_on = true;
-    }
+    fn stays(&mut self, _: usize, _: impl FnOnce() -> A) {}
 
     fn leaves(&mut self, _: usize, _: impl FnOnce() -> A) {}
 

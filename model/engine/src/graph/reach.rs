@@ -5,9 +5,9 @@ use super::{Answer, Graph, Open, Stuck};
 
 impl Graph {
     /// The states in which nothing can happen: a run that gets there stays there for good. A state
-    /// with an action that changes nothing is none of them.
+    /// with an action that changes nothing is none of them, unless such actions do not exist.
     pub fn deadlocks(&self) -> impl Iterator<Item = u32> {
-        (0..self.expanded() as u32).filter(|state| self.is_terminal(*state, self.closed))
+        (0..self.expanded() as u32).filter(|state| self.is_terminal(*state, self.scope))
     }
 
     /// Whether there is no state in which nothing can happen. Where the bounds are not part of the
@@ -45,7 +45,7 @@ impl Graph {
         // Of these nobody knows what can be reached.
         let leaves = |state| {
             let mut all = self.edges(state);
-            !self.closed && all.any(|edge| edge.target.is_none() && allowed(edge.kind))
+            !self.scope.closed && all.any(|edge| edge.target.is_none() && allowed(edge.kind))
         };
         let unknown = |state: &u32| *state as usize >= self.expanded() || leaves(*state);
         able += back.close(&mut seen, states.clone().filter(unknown));

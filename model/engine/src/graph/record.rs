@@ -5,7 +5,7 @@
 //! Nothing but the numbers is kept of a chunk.
 
 use super::numbers::Numbers;
-use super::{Graph, OUTSIDE};
+use super::{Graph, OUTSIDE, STAYS};
 use crate::chunk::Chunk;
 use crate::space::Space;
 
@@ -147,7 +147,8 @@ impl Recorder {
                     Way::Stays => state,
                     Way::Leaves => OUTSIDE,
                 };
-                self.graph.kinds_of.push(kind);
+                let stays = if way == Way::Stays { STAYS } else { 0 };
+                self.graph.kinds_of.push(kind | stays);
                 self.graph.targets.push(target);
             }
             from = to as usize;

@@ -1,6 +1,6 @@
 //! Walks through a graph, and through the space again.
 
-use super::Graph;
+use super::{Edge, Graph};
 use crate::replay::{Path, Unrepeatable, replay};
 use crate::space::Space;
 
@@ -15,6 +15,14 @@ pub struct Step {
     pub ordinal: u16,
     /// The state it leads to.
     pub to: u32,
+}
+
+impl Step {
+    /// An action of a state, unless it leads out of the bounds.
+    pub(super) fn of(from: u32, edge: Edge) -> Option<Self> {
+        let Edge { kind, ordinal, .. } = edge;
+        edge.target.map(|to| Self { from, kind, ordinal, to })
+    }
 }
 
 /// Actions from an initial state on.
@@ -72,7 +80,6 @@ impl Graph {
 
     /// The actions of a state that lead to a state.
     pub(super) fn steps(&self, from: u32) -> impl Iterator<Item = Step> {
-        let within = self.edges(from).filter_map(|edge| edge.target.map(|to| (edge, to)));
-        within.map(move |(edge, to)| Step { from, kind: edge.kind, ordinal: edge.ordinal, to })
+        self.edges(from).filter_map(move |edge| Step::of(from, edge))
     }
 }

@@ -4,6 +4,7 @@
 //! next, so the first counterexample is a shortest one; it says when it was cut off, and by what;
 //! and counts, verdicts and paths are the same for any number of threads.
 
+mod checker;
 mod chunk;
 pub mod fingerprint;
 mod frontier;
@@ -21,6 +22,7 @@ pub mod stateright_actors;
 pub mod system;
 mod table;
 
+pub use checker::{Checked, OfModel, check};
 pub use graph::{Answer, Graph, explore_graph};
 pub use kept::Kept;
 pub use limits::{Limits, Until};

@@ -1,5 +1,6 @@
 //! stateright's [`ActorModel`] as a [`System`]: the same states and steps, counted the same.
 
+mod of_model;
 mod whole;
 
 use std::borrow::Cow;

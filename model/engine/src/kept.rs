@@ -23,8 +23,8 @@ impl<M: Model> Kept<M>
 where
     M::State: Hash + PartialEq,
 {
-    /// The space of `model`, with fingerprints made with `seed`. An `eventually` property of it is a
-    /// tally, which a search counts and does not judge; [`crate::Graph::check_eventually`] does.
+    /// The space of `model`, with fingerprints made with `seed`. An `eventually` property of it is
+    /// a tally, which a search counts and does not judge; [`crate::Graph::check_eventually`] does.
     pub fn new(model: M, seed: u64) -> Self {
         Self { model, seed, states: Interner::new(seed) }
     }

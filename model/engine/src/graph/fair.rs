@@ -91,7 +91,8 @@ impl Graph {
         self.ask(&Question { from: From::Anywhere, avoids, lacks: None, fair, scope: self.scope })
     }
 
-    /// Whether every fair run gets to a point from which on all states hit the tally `goal`: ◇□goal.
+    /// Whether every fair run gets to a point from which on all its states hit the tally `goal`:
+    /// ◇□goal.
     ///
     /// A violation has a state in its cycle that does not.
     pub fn for_good(&self, goal: usize, fair: &Fair) -> Answer<Lasso> {

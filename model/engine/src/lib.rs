@@ -1,8 +1,4 @@
-//! knows nothing about logs: a checker for stateright models, usable by anyone.
-//!
-//! A sound and complete breadth-first search. It looks at every state of a level before any of the
-//! next, so the first counterexample is a shortest one; it says when it was cut off, and by what;
-//! and counts, verdicts and paths are the same for any number of threads.
+#![doc = include_str!("../README.md")]
 
 mod checker;
 mod chunk;

@@ -16,3 +16,5 @@ mod properties;
 mod random;
 #[path = "graph/small.rs"]
 mod small;
+#[path = "graph/theirs.rs"]
+mod theirs;

@@ -85,7 +85,7 @@ fn a_fault_is_found_at_the_depth_it_was_planted_in() {
 }
 
 /// Says nothing of panics that are planted.
-fn hush() {
+pub fn hush() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::frontier::{Block, Links, Part};
+use crate::graph::record::{Told, Way};
 use crate::outcome::{Counts, Hit, Panic};
 use crate::space::{Sink, Space};
 use crate::table::{Full, SHARDS, Shard, shard_of};
@@ -41,6 +42,8 @@ pub struct Chunk {
     pub blocks: Vec<Block>,
     /// The links of `blocks`.
     pub links: Links,
+    /// What is kept for the graph, if it is wanted.
+    pub told: Told,
     open: u64,
     tallies: u64,
     expands: bool,
@@ -60,6 +63,8 @@ pub struct Setting {
     pub tallies: u64,
     /// Whether successors are wanted.
     pub expands: bool,
+    /// Whether the graph is wanted.
+    pub keeps_graph: bool,
 }
 
 impl Chunk {
@@ -84,10 +89,12 @@ impl Chunk {
     ) {
         (self.open, self.tallies) = (setting.open, setting.tallies);
         (self.expands, self.level) = (setting.expands, setting.level);
+        self.told.reset(setting.keeps_graph, setting.expands);
         let visits = catch_unwind(AssertUnwindSafe(|| {
             for (n, place) in part.range.clone().zip(part.first..) {
                 (self.parent, self.ordinal) = (place, 0);
                 space.visit(worker, part.block.row(n), self);
+                self.told.close();
             }
         }));
         if let Err(what) = visits {
@@ -165,7 +172,7 @@ impl Chunk {
         self.links.reserve(fresh as usize);
         for (n, head) in self.heads.iter().enumerate() {
             let to = from + usize::from(head.words);
-            if self.fresh[n / 64].load(Relaxed) & 1 << (n % 64) != 0 {
+            if self.is_fresh(n) {
                 block.push(&self.words[from..to]);
                 self.links.push(head.parent, head.ordinal);
                 if block.len() == BLOCK {
@@ -177,12 +184,24 @@ impl Chunk {
         self.blocks.push(block);
     }
 
+    /// The fingerprints of the emitted states.
+    pub fn fingerprints(&self) -> &[u64] {
+        &self.fingerprints
+    }
+
+    /// Whether the table did not know the n-th of them.
+    #[inline]
+    pub fn is_fresh(&self, n: usize) -> bool {
+        self.fresh[n / 64].load(Relaxed) & 1 << (n % 64) != 0
+    }
+
     /// How much memory it takes.
     pub fn bytes(&self) -> u64 {
         let each = |capacity: usize, size: usize| (capacity * size) as u64;
         each(self.fingerprints.capacity(), size_of::<u64>())
             + each(self.heads.capacity(), size_of::<Head>())
             + each(self.words.capacity(), size_of::<u32>())
+            + self.told.bytes()
     }
 
     fn found(&mut self, goal: usize, ordinal: Option<u16>) {
@@ -223,6 +242,7 @@ impl<A> Sink<A> for Chunk {
     fn hit(&mut self, goal: usize) {
         if self.tallies & 1 << goal != 0 {
             self.counts.tallies[goal] += 1;
+            self.told.hit(goal);
         } else {
             self.found(goal, None);
         }
@@ -235,6 +255,7 @@ impl<A> Sink<A> for Chunk {
     #[inline]
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], _: impl FnOnce() -> A) {
         self.counts.kinds[kind] += 1;
+        self.told.action(kind, Way::Leads);
         self.emit(fingerprint, row);
     }
 
@@ -242,12 +263,14 @@ impl<A> Sink<A> for Chunk {
     fn stays(&mut self, kind: usize, _: impl FnOnce() -> A) {
         self.next_ordinal();
         self.counts.kinds[kind] += 1;
+        self.told.action(kind, Way::Stays);
     }
 
     #[inline]
     fn leaves(&mut self, kind: usize, _: impl FnOnce() -> A) {
         self.next_ordinal();
         self.counts.kinds[kind] += 1;
+        self.told.action(kind, Way::Leaves);
         self.counts.left_bounds += 1;
     }
 

@@ -9,7 +9,7 @@ use std::hash::Hash;
 use stateright::Model;
 
 use crate::intern::Interner;
-use crate::plain::{goal, is_hit, no_eventually};
+use crate::plain::{goal, is_hit};
 use crate::space::{Goal, Sink, Space};
 
 /// The space of a model whose states are kept.
@@ -23,13 +23,9 @@ impl<M: Model> Kept<M>
 where
     M::State: Hash + PartialEq,
 {
-    /// The space of `model`, with fingerprints made with `seed`.
-    ///
-    /// # Panics
-    ///
-    /// If the model has an `eventually` property: stateright's own meaning of these misses cycles.
+    /// The space of `model`, with fingerprints made with `seed`. An `eventually` property of it is
+    /// a tally, which a search counts and does not judge; [`crate::Graph::check_eventually`] does.
     pub fn new(model: M, seed: u64) -> Self {
-        no_eventually(&model.properties());
         Self { model, seed, states: Interner::new(seed) }
     }
 

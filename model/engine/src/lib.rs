@@ -1,12 +1,10 @@
-//! knows nothing about logs: a checker for stateright models, usable by anyone.
-//!
-//! A sound and complete breadth-first search. It looks at every state of a level before any of the
-//! next, so the first counterexample is a shortest one; it says when it was cut off, and by what;
-//! and counts, verdicts and paths are the same for any number of threads.
+#![doc = include_str!("../README.md")]
 
+mod checker;
 mod chunk;
 pub mod fingerprint;
 mod frontier;
+pub mod graph;
 pub mod intern;
 mod kept;
 mod limits;
@@ -22,6 +20,8 @@ mod symmetry;
 pub mod system;
 mod table;
 
+pub use checker::{Checked, OfModel, check};
+pub use graph::{Answer, Graph, explore_graph};
 pub use kept::Kept;
 pub use limits::{Limits, Until};
 pub use outcome::{Bound, Counts, Hit, Outcome, Panic, Verdict};

@@ -56,7 +56,7 @@ impl Words {
 /// Asks for the cache line of `place`, which will be needed soon.
 #[inline]
 #[allow(unsafe_code)]
-pub fn prefetch(place: &u64) {
+pub fn prefetch<T>(place: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: the instruction is a hint; it never faults, and SSE is part of x86_64.
     unsafe {

@@ -144,7 +144,8 @@ pub struct Outcome {
     pub depth: u64,
     /// What was counted.
     pub counts: Counts,
-    /// The goals, each with its first hit: the first in breadth-first order, so a shortest.
+    /// The goals, each with its first hit: the first in breadth-first order, so a shortest. A tally
+    /// has none; whether it is met in every run says the graph, not the search.
     pub goals: Vec<(Goal, Option<Hit>)>,
     /// A panic of the model, if it ended the search.
     pub panic: Option<Panic>,

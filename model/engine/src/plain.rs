@@ -41,7 +41,7 @@ pub trait Codec: Model {
     }
 }
 
-/// The space of a model with a codec. Its goals are the model's properties.
+/// The space of a model with a codec. Its goals are the model's properties, in their order.
 #[derive(Debug)]
 pub struct Plain<M> {
     model: M,
@@ -49,13 +49,9 @@ pub struct Plain<M> {
 }
 
 impl<M: Codec> Plain<M> {
-    /// The space of `model`.
-    ///
-    /// # Panics
-    ///
-    /// If the model has an `eventually` property: stateright's own meaning of these misses cycles.
+    /// The space of `model`. An `eventually` property of it is a tally, which a search counts and
+    /// does not judge; [`crate::Graph::check_eventually`] does.
     pub fn new(model: M) -> Self {
-        no_eventually(&model.properties());
         Self { model, seed: 0 }
     }
 
@@ -142,25 +138,20 @@ where
     }
 }
 
-pub(crate) fn no_eventually<M: Model>(properties: &[stateright::Property<M>]) {
-    let found = properties.iter().find(|p| p.expectation == Expectation::Eventually);
-    let name = found.map(|property| property.name);
-    assert!(name.is_none(), "{name:?} is an `eventually`; use a fair-cycle search instead");
-}
-
 /// The goal of a property.
 pub(crate) fn goal<M: Model>(property: &stateright::Property<M>) -> Goal {
     match property.expectation {
+        Expectation::Always => Goal::always(property.name),
         Expectation::Sometimes => Goal::sometimes(property.name),
-        _ => Goal::always(property.name),
+        Expectation::Eventually => Goal::tally(property.name),
     }
 }
 
-/// Whether a state violates the property, or is an example of it.
+/// Whether a state violates the property, is an example of it, or is what must come.
 pub(crate) fn is_hit<M: Model>(
     property: &stateright::Property<M>,
     model: &M,
     state: &M::State,
 ) -> bool {
-    (property.condition)(model, state) == (property.expectation == Expectation::Sometimes)
+    (property.condition)(model, state) == (property.expectation != Expectation::Always)
 }

@@ -55,28 +55,44 @@ impl Outcome {
 
 /// Follows ordinals: first which initial state, then which action of each state.
 pub fn replay<S: Space>(space: &S, ordinals: &[u16]) -> Result<Path<S::Action>, Unrepeatable> {
+    replay_marked(space, ordinals).map(|(path, _)| path)
+}
+
+/// A path, and the fingerprint of each of its states.
+type Marked<A> = (Path<A>, Vec<u64>);
+
+/// The same, with the fingerprints that tell states apart; rows need not be alike.
+pub(crate) fn replay_marked<S: Space>(
+    space: &S,
+    ordinals: &[u16],
+) -> Result<Marked<S::Action>, Unrepeatable> {
     let mut worker = space.worker();
     let (first, rest) = ordinals.split_first().ok_or(Unrepeatable { step: 0 })?;
     let mut picker = Picker::new(*first);
     space.initial(&mut worker, &mut picker);
-    let start = picker.start.ok_or(Unrepeatable { step: 0 })?;
+    let (mark, start) = picker.start.ok_or(Unrepeatable { step: 0 })?;
+    let mut marks = vec![mark];
     let mut path = Path { start, steps: Vec::with_capacity(rest.len()) };
     for (n, ordinal) in rest.iter().enumerate() {
         let mut picker = Picker::new(*ordinal);
         space.visit(&mut worker, path.last(), &mut picker);
         let (action, row) = picker.picked.ok_or(Unrepeatable { step: n + 1 })?;
-        let row = row.unwrap_or_else(|| path.last().to_vec());
+        let (mark, row) = row.unwrap_or_else(|| (marks[n], path.last().to_vec()));
         path.steps.push((action, row));
+        marks.push(mark);
     }
-    Ok(path)
+    Ok((path, marks))
 }
+
+/// A state's fingerprint and row.
+type Found = (u64, Vec<u32>);
 
 /// A sink that keeps one initial state, or one action.
 struct Picker<A> {
     /// How many actions come before it.
     before: usize,
-    start: Option<Vec<u32>>,
-    picked: Option<(A, Option<Vec<u32>>)>,
+    start: Option<Found>,
+    picked: Option<(A, Option<Found>)>,
 }
 
 impl<A> Picker<A> {
@@ -84,9 +100,9 @@ impl<A> Picker<A> {
         Self { before: ordinal.into(), start: None, picked: None }
     }
 
-    fn told(&mut self, action: impl FnOnce() -> A, row: Option<&[u32]>) {
+    fn told(&mut self, action: impl FnOnce() -> A, to: Option<(u64, &[u32])>) {
         if self.before == 0 && self.picked.is_none() {
-            self.picked = Some((action(), row.map(<[u32]>::to_vec)));
+            self.picked = Some((action(), to.map(|(mark, row)| (mark, row.to_vec()))));
         }
         self.before = self.before.saturating_sub(1);
     }
@@ -103,15 +119,15 @@ impl<A> Sink<A> for Picker<A> {
 
     fn hit(&mut self, _: usize) {}
 
-    fn start(&mut self, _: u64, row: &[u32]) {
+    fn start(&mut self, mark: u64, row: &[u32]) {
         if self.before == 0 && self.start.is_none() {
-            self.start = Some(row.to_vec());
+            self.start = Some((mark, row.to_vec()));
         }
         self.before = self.before.saturating_sub(1);
     }
 
-    fn step(&mut self, _: usize, _: u64, row: &[u32], action: impl FnOnce() -> A) {
-        self.told(action, Some(row));
+    fn step(&mut self, _: usize, mark: u64, row: &[u32], action: impl FnOnce() -> A) {
+        self.told(action, Some((mark, row)));
     }
 
     fn stays(&mut self, _: usize, action: impl FnOnce() -> A) {

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use crate::chunk::Setting;
 use crate::frontier::{Frontier, Links};
+use crate::graph::record::Recorder;
 use crate::limits::{Limits, Until};
 use crate::outcome::{Bound, Counts, Hit, Outcome, Panic, Verdict};
 use crate::space::{Goal, Memo, Sort, Space};
@@ -64,8 +65,19 @@ pub fn watched<S: Space>(
     options: &Options,
     watch: &mut dyn FnMut(&Progress),
 ) -> Outcome {
+    run(space, options, None, watch)
+}
+
+/// The same, and the graph is kept if there is a recorder.
+pub(crate) fn run<'a, S: Space>(
+    space: &'a S,
+    options: &'a Options,
+    graph: Option<&'a mut Recorder>,
+    watch: &mut dyn FnMut(&Progress),
+) -> Outcome {
     match Search::new(space, options) {
         Ok(mut search) => {
+            search.graph = graph;
             let verdict = search.run(watch);
             search.outcome(verdict)
         }
@@ -98,6 +110,8 @@ struct Search<'a, S: Space> {
     hits: Vec<Option<Hit>>,
     counts: Counts,
     levels: Vec<Links>,
+    /// What keeps the graph, if it is wanted.
+    graph: Option<&'a mut Recorder>,
     /// Memory of complete levels' links.
     links_bytes: u64,
     unique: u64,
@@ -121,6 +135,7 @@ impl<'a, S: Space> Search<'a, S> {
             goals,
             counts,
             levels: Vec::new(),
+            graph: None,
             links_bytes: 0,
             unique: 0,
             bytes: 0,
@@ -177,6 +192,7 @@ impl<'a, S: Space> Search<'a, S> {
             open: search.open(),
             tallies: search.goals_of(|sort| sort == Sort::Tally),
             expands,
+            keeps_graph: search.graph.is_some(),
         };
         let (whole, mut queue) = (level.len(), level.into_queue());
         while queue.left() > 0 {
@@ -227,6 +243,9 @@ impl<'a, S: Space> Search<'a, S> {
     ) -> Result<(), Bound> {
         let mut panicked = false;
         for chunk in self.crew.chunks() {
+            if let Some(graph) = &mut self.graph {
+                graph.take(chunk, full.is_ok());
+            }
             self.counts.add(&chunk.counts);
             for &(goal, hit) in &chunk.hits {
                 self.hits[goal].get_or_insert(hit);
@@ -252,6 +271,7 @@ impl<'a, S: Space> Search<'a, S> {
             + self.links_bytes
             + frontiers
             + self.crew.bytes()
+            + self.graph.as_ref().map_or(0, |graph| graph.bytes())
             + self.space.bytes();
         self.bytes = self.bytes.max(bytes);
     }

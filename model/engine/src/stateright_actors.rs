@@ -1,5 +1,6 @@
 //! stateright's [`ActorModel`] as a [`System`]: the same states and steps, counted the same.
 
+mod of_model;
 mod parts;
 mod whole;
 
@@ -14,7 +15,7 @@ use stateright::actor::{
     is_no_op_with_timer,
 };
 
-use crate::plain::{goal, is_hit, no_eventually};
+use crate::plain::{goal, is_hit};
 use crate::space::Goal;
 use crate::system::{Effect, React, Start, State, Step, Stimulus, System, Taken};
 
@@ -65,13 +66,9 @@ where
     C: Clone,
     H: Clone + Debug + Hash,
 {
-    /// The system of `model`.
-    ///
-    /// # Panics
-    ///
-    /// If the model has an `eventually` property: stateright's own meaning of these misses cycles.
+    /// The system of `model`. An `eventually` property of it is a tally, which a search counts and
+    /// does not judge; [`crate::Graph::check_eventually`] does.
     pub fn new(model: ModelOf<A, C, H>) -> Self {
-        no_eventually(&model.properties);
         let plain = ModelOf::<A, C, H>::new(model.cfg.clone(), model.init_history.clone());
         // Two copies of one function may have two addresses: then the boundary is asked in vain.
         let none = std::ptr::fn_addr_eq(model.within_boundary, plain.within_boundary);

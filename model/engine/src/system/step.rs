@@ -4,7 +4,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
-use super::{Flight, State, System};
+use super::{Flight, React, State, System};
 use crate::fingerprint::mix;
 use crate::space::Memo;
 
@@ -213,7 +213,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
         &mut self,
         actor: usize,
         stimulus: u64,
-        compute: impl FnOnce(&Self, &mut Vec<Effect<S::Message, S::Event>>) -> super::React<S::Local>,
+        compute: impl FnOnce(&Self, &mut Vec<Effect<S::Message, S::Event>>) -> React<S::Local>,
     ) -> Reaction {
         let key = u64::from(self.state.local_number(actor)) << 33 | stimulus;
         self.memos.fared.asked += 1;
@@ -228,10 +228,10 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
         &mut self,
         actor: usize,
         key: u64,
-        compute: impl FnOnce(&Self, &mut Vec<Effect<S::Message, S::Event>>) -> super::React<S::Local>,
+        compute: impl FnOnce(&Self, &mut Vec<Effect<S::Message, S::Event>>) -> React<S::Local>,
     ) -> Reaction {
         let mut effects = std::mem::take(&mut self.memos.scratch);
-        let super::React { local, flag } = compute(self, &mut effects);
+        let React { local, flag } = compute(self, &mut effects);
         let store = self.state.store();
         let local = local.map(|local| store.locals[actor].intern(Box::new(local)));
         let local = local.filter(|local| *local != self.state.local_number(actor));

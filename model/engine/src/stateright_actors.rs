@@ -19,7 +19,7 @@ use crate::plain::{goal, is_hit};
 use crate::space::Goal;
 use crate::system::{Effect, React, Start, State, Step, Stimulus, System, Taken};
 
-use parts::obey;
+use parts::{Boundary, Judge, nth_random, obey};
 pub use parts::{Choice, Event, Local, Mail};
 use whole::Whole;
 
@@ -44,17 +44,6 @@ where
 
 /// The queue of the message delivered last.
 const LAST: u64 = 0;
-
-/// Whether each state that is generated is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Boundary {
-    /// The model was made with none.
-    None,
-    /// The user says that it has none; states that are visited are asked all the same.
-    Promised,
-    /// It may have one.
-    Asked,
-}
 
 type ModelOf<A, C, H> = ActorModel<A, C, H>;
 
@@ -180,11 +169,6 @@ where
         self.carry_out(step, reaction);
         Taken::Leads
     }
-}
-
-fn nth_random<A: Actor>(local: &Local<A>, key: u16, n: u16) -> (&String, &A::Random) {
-    let (key, choices) = local.random.iter().nth(key.into()).expect("a random choice");
-    (key, &choices[usize::from(n)])
 }
 
 impl<A, C, H> System for Stateright<A, C, H>
@@ -411,10 +395,4 @@ where
         });
         hits.fold(0, |all, (n, _)| all | 1 << n)
     }
-}
-
-/// Two states to be looked at: the one that is visited, and one that it leads to.
-pub struct Judge<A: Actor, H> {
-    visited: Whole<A, H>,
-    generated: Whole<A, H>,
 }

@@ -9,6 +9,7 @@ use klog_conform::replay::{Doomed, Failure, replay};
 use klog_model::fault::Fault;
 use klog_model::protocol::Protocol;
 use klog_model::record::{Purpose, record};
+use klog_model::row::Row as _;
 use klog_model::system::{Outcome, System};
 use klog_trace::trace::{Bounds, Interleaving};
 use klog_trace::{Acks, Action, Expect, Trace};
@@ -91,7 +92,7 @@ fn walk(system: &System, stream: &mut Stream) -> Vec<Action> {
 }
 
 /// Whether a step made the same visible.
-fn is_same(system: &System, one: &Outcome, other: &Outcome) -> bool {
+fn is_same(system: &System, one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     (1..=system.bounds.brokers).all(|n| one.row.broker(n) == other.row.broker(n))
         && one.row.controller() == other.row.controller()
         && (&one.sent, &one.answers) == (&other.sent, &other.answers)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use stateright::actor::{Actor, Command, Envelope, Id, Out};
 
+use super::whole::Whole;
 use crate::system::Effect;
 
 /// An actor as the model has it.
@@ -124,4 +125,27 @@ pub(super) fn obey<A: Actor>(
             Command::Save(storage) => local.storage = Some(storage),
         }
     }
+}
+
+/// One of the choices of an actor's random choice, by their numbers.
+pub(super) fn nth_random<A: Actor>(local: &Local<A>, key: u16, n: u16) -> (&String, &A::Random) {
+    let (key, choices) = local.random.iter().nth(key.into()).expect("a random choice");
+    (key, &choices[usize::from(n)])
+}
+
+/// Whether each state that is generated is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Boundary {
+    /// The model was made with none.
+    None,
+    /// The user says that it has none; states that are visited are asked all the same.
+    Promised,
+    /// It may have one.
+    Asked,
+}
+
+/// Two states to be looked at: the one that is visited, and one that it leads to.
+pub struct Judge<A: Actor, H> {
+    pub(super) visited: Whole<A, H>,
+    pub(super) generated: Whole<A, H>,
 }

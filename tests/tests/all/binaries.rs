@@ -244,7 +244,7 @@ fn every_trace_can_be_shown_and_drawn() {
 
 /// The keys of the document, of a run and of a row; docs/checking.md says what each means.
 pub const DOCUMENT: [&str; 3] = ["schema", "runs", "exit"];
-pub const RUN: [&str; 16] = [
+pub const RUN: [&str; 19] = [
     "scenario",
     "protocol",
     "faults",
@@ -261,10 +261,13 @@ pub const RUN: [&str; 16] = [
     "boundary_cut",
     "outside_claim",
     "collision_probability",
+    "memo_hit_rate",
+    "audit",
+    "panic",
 ];
 pub const ROW: [&str; 7] = ["id", "kind", "result", "expected", "expected_steps", "steps", "trace"];
 /// What differs from run to run.
-const MEASURED: [&str; 2] = ["seconds", "peak_rss_bytes"];
+const MEASURED: [&str; 3] = ["seconds", "peak_rss_bytes", "memo_hit_rate"];
 
 fn keys(value: &Value) -> BTreeSet<&str> {
     let object = value.as_object().expect("an object");

@@ -72,6 +72,11 @@ const EXEMPT: &[(&str, Reach, &str)] = &[
     ("model/src/bin/", Reach::Thread, "runs independent searches side by side, and serves a page"),
     ("model/src/bin/", Reach::File, "reads and writes traces"),
     ("model/src/bin/", Reach::Socket, "serves the Explorer"),
+    (
+        "model/src/bin/check/commands/bench.rs",
+        Reach::Environment,
+        "finds its own program, to run each case in a process of its own",
+    ),
     ("model/src/bin/", Reach::Process, "ends the process with a code"),
 ];
 

@@ -1,3 +1,5 @@
+//! A level-wise checker for stateright models, usable by anyone.
+
 #![doc = include_str!("../README.md")]
 
 mod checker;

@@ -94,7 +94,7 @@ impl Numbers {
     pub fn get(&self, fingerprint: u64) -> u32 {
         let slots = self.slots();
         let [low, high, number] = slots[find(slots, fingerprint)];
-        debug_assert_eq!([low, high], halves(fingerprint), "a state that was found before");
+        assert_eq!([low, high], halves(fingerprint), "a state that was found before");
         number
     }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use levelwise::graph::{Answer, Edge, Fair, Graph};
 use levelwise::{Options, explore_graph};
 
+use super::planted::hush;
 use super::small::{Action, Dice, RED, Small, State, To};
 
 /// Two or three actions a state, and only few states that are not red.
@@ -74,6 +75,28 @@ fn numbers_are_those_of_a_queue_for_any_number_of_threads() {
         let last = graph.len() as u32 - 1;
         let path = graph.path_to(last).replay(&space).expect("a path");
         assert_eq!(path.last()[0] as usize, order[last as usize]);
+    }
+}
+
+#[test]
+fn what_is_visited_beside_a_panic_stays_out_of_the_graph() {
+    hush();
+    let whole = random(60_000);
+    let (_, order) = numbers(&whole);
+    let whole_graph = explore(&whole, 1);
+    // In the first, the middle and the last block of a large level.
+    let level = whole_graph.levels().max_by_key(ExactSizeIterator::len).expect("levels");
+    for number in [level.start, level.start + level.len() as u32 / 2, level.end - 1] {
+        let mut space = whole.clone();
+        space.panics = Some((order[number as usize], 1));
+        for threads in [1, 2, 4] {
+            let options = Options { threads, ..Options::default() };
+            let (outcome, graph) = explore_graph(&space, &options);
+            assert_eq!(outcome.panic.and_then(|panic| panic.at), graph.place(number));
+            assert_eq!((graph.expanded(), graph.is_complete()), (number as usize, false));
+            assert!((0..number).all(|n| graph.edges(n).eq(whole_graph.edges(n))));
+            assert!(graph.len() as u64 <= outcome.unique);
+        }
     }
 }
 

@@ -216,7 +216,8 @@ impl Chunk {
         let ordinal = self.next_ordinal();
         self.counts.generated += 1;
         self.fingerprints.push(fingerprint);
-        self.heads.push(Head { parent: self.parent, ordinal, words: row.len() as u16 });
+        let words = u16::try_from(row.len()).expect("a row has at most 65,535 words");
+        self.heads.push(Head { parent: self.parent, ordinal, words });
         self.words.extend_from_slice(row);
     }
 

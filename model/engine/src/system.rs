@@ -227,8 +227,10 @@ impl<S: System> Space for Actors<S> {
 
     fn initial(&self, worker: &mut Worker<S>, sink: &mut impl Sink<S::Action>) {
         let start = self.start();
-        start.write(&mut worker.row);
-        sink.start(start.fingerprint(), &worker.row);
+        if self.system.admits(&mut worker.scratch, &start) {
+            start.write(&mut worker.row);
+            sink.start(start.fingerprint(), &worker.row);
+        }
     }
 
     fn visit(&self, worker: &mut Worker<S>, row: &[u32], sink: &mut impl Sink<S::Action>) {

@@ -6,6 +6,7 @@
 
 use std::hash::Hash;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use hashbrown::HashTable;
 
@@ -30,6 +31,7 @@ pub struct Interner<T> {
     seed: u64,
     numbers: Vec<Mutex<HashTable<(u64, u32)>>>,
     kept: boxcar::Vec<Kept<T>>,
+    ambiguous: AtomicBool,
 }
 
 fn number_of(place: usize) -> u32 {
@@ -41,7 +43,8 @@ impl<T: Hash + PartialEq> Interner<T> {
     /// An empty interner whose marks are made with this seed.
     pub fn new(seed: u64) -> Self {
         let numbers = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self { seed, numbers, kept: boxcar::Vec::new() }
+        let (kept, ambiguous) = (boxcar::Vec::new(), AtomicBool::new(false));
+        Self { seed, numbers, kept, ambiguous }
     }
 
     /// The number of a value.
@@ -57,6 +60,9 @@ impl<T: Hash + PartialEq> Interner<T> {
             return number;
         }
         let alike = numbers.iter_hash(mix(hash)).filter(|known| known.0 == hash).count() as u64;
+        if alike > 0 {
+            self.ambiguous.store(true, Relaxed);
+        }
         let mark = if alike == 0 { hash } else { mix(hash ^ alike.wrapping_mul(0x9e37_79b9)) };
         let number = self.kept.push_with(|at| Kept { value, mark, number: number_of(at) });
         let number = number_of(number);
@@ -68,6 +74,11 @@ impl<T: Hash + PartialEq> Interner<T> {
     #[inline]
     pub fn get(&self, number: u32) -> &Kept<T> {
         &self.kept[number as usize]
+    }
+
+    /// Whether some of its marks depend on which value came first.
+    pub fn is_ambiguous(&self) -> bool {
+        self.ambiguous.load(Relaxed)
     }
 
     /// How many there are.

@@ -111,4 +111,8 @@ where
     fn bytes(&self) -> u64 {
         self.states.bytes()
     }
+
+    fn is_repeatable(&self) -> bool {
+        !self.states.is_ambiguous()
+    }
 }

@@ -77,6 +77,12 @@ pub trait Space: Sync {
         0
     }
 
+    /// Whether the fingerprint of a state is the same in every run, as far as can be told. Without
+    /// that, a search can't be gone on with in another run.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
     /// How often a worker's memo was asked, and how often it knew.
     fn memo(&self, worker: &Self::Worker) -> Memo {
         let _ = worker;

@@ -274,6 +274,10 @@ impl<S: System> Space for Actors<S> {
         self.store.bytes()
     }
 
+    fn is_repeatable(&self) -> bool {
+        !self.store.is_ambiguous()
+    }
+
     fn memo(&self, worker: &Worker<S>) -> Memo {
         worker.memos.fared()
     }

@@ -63,6 +63,11 @@ impl<S: System> Store<S> {
         self.messages.intern(Posted { message: Box::new(message), queue })
     }
 
+    pub(super) fn is_ambiguous(&self) -> bool {
+        let locals = self.locals.iter().any(Interner::is_ambiguous);
+        locals || self.worlds.is_ambiguous() || self.messages.is_ambiguous()
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         let locals: u64 = self.locals.iter().map(Interner::bytes).sum();
         locals + self.worlds.bytes() + self.messages.bytes()

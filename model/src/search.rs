@@ -183,6 +183,7 @@ impl Limits {
             },
             goals,
             until,
+            ..Options::default()
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::graph::{Answer, Lasso, explore_graph};
 use crate::kept::Kept;
 use crate::outcome::Outcome;
 use crate::plain::{Codec, Plain};
+use crate::replay::NoPath;
 use crate::search::{Options, search};
 use crate::space::Space;
 
@@ -127,7 +128,10 @@ impl<S: OfModel> Checked<'_, S> {
         ActionOf<S>: PartialEq,
     {
         let path = match self.answer(name) {
-            Some(answer) => answer.violation()?.replay(self.space).map(|run| run.path),
+            Some(answer) => {
+                let run = answer.violation()?.replay(self.space);
+                run.map(|run| run.path).map_err(NoPath::from)
+            }
             None => self.outcome.path(self.space, self.outcome.hit(name)?),
         };
         let path = path.unwrap_or_else(|wrong| panic!("{name}: {wrong}"));

@@ -195,6 +195,20 @@ impl Chunk {
         self.fresh[n / 64].load(Relaxed) & 1 << (n % 64) != 0
     }
 
+    /// The fingerprints of the states that are new, in the order of [`Self::blocks`].
+    pub fn news(&self) -> impl Iterator<Item = u64> {
+        let all = self.fingerprints.iter().enumerate();
+        all.filter(|(n, _)| self.is_fresh(*n)).map(|(_, fingerprint)| *fingerprint)
+    }
+
+    /// Adds to what was emitted for each shard. Returns how many words it was.
+    pub fn tell_emitted(&self, shards: &mut [usize; SHARDS]) -> usize {
+        for fingerprint in &self.fingerprints {
+            shards[shard_of(*fingerprint)] += 1;
+        }
+        self.words.len()
+    }
+
     /// How much memory it takes.
     pub fn bytes(&self) -> u64 {
         let each = |capacity: usize, size: usize| (capacity * size) as u64;

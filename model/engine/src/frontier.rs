@@ -3,6 +3,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::disk::{DiskError, Scratch, Sequence};
+use crate::spill::Slot;
+
 /// Consecutive states of a level.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
@@ -37,16 +40,42 @@ impl Block {
         self.ends.extend(other.ends.iter().map(|end| end + shift));
     }
 
-    fn bytes(&self) -> u64 {
+    /// Keeps those states of which it is told so, by their numbers in the block.
+    pub fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
+        let all = std::mem::take(self);
+        for n in (0..all.len()).filter(|n| keep(*n)) {
+            self.push(all.row(n));
+        }
+    }
+
+    /// What it consists of: where each row ends, and the words.
+    pub fn parts(&self) -> (&[u32], &[u32]) {
+        (&self.ends, &self.words)
+    }
+
+    /// A block of what [`Self::parts`] gave.
+    pub fn of_parts(ends: Vec<u32>, words: Vec<u32>) -> Self {
+        Self { words, ends }
+    }
+
+    /// How much memory it takes.
+    pub fn bytes(&self) -> u64 {
         (size_of::<u32>() * (self.words.capacity() + self.ends.capacity())) as u64
     }
 }
 
 /// The states of a level in the order in which they were found.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Frontier {
-    blocks: Vec<Block>,
+    slots: Vec<Slot>,
     len: u64,
+    /// Memory of the slots' own.
+    held: u64,
+    /// How many slots are of states that are surely new.
+    sure: usize,
+    /// How many slots were written to the file.
+    written: usize,
+    file: Option<Sequence>,
 }
 
 /// A block with fewer states than this is joined to the one before it.
@@ -58,36 +87,99 @@ impl Frontier {
         self.len
     }
 
+    /// How many of them are in memory.
+    pub fn states_in_memory(&self) -> usize {
+        self.slots[self.written..].iter().map(Slot::len).sum()
+    }
+
     /// Adds a block at its end.
     pub fn push(&mut self, block: Block) {
         self.len += block.len() as u64;
-        match self.blocks.last_mut() {
-            Some(last) if last.len() + block.len() <= SMALL => last.append(&block),
-            _ if block.len() > 0 => self.blocks.push(block),
+        let joins = self.slots.len() > self.sure;
+        match self.slots.last_mut() {
+            Some(Slot::Here(last)) if joins && last.len() + block.len() <= SMALL => {
+                self.held -= last.bytes();
+                last.append(&block);
+                self.held += last.bytes();
+            }
+            _ if block.len() > 0 => {
+                self.held += block.bytes();
+                self.slots.push(Slot::Here(block));
+            }
             _ => {}
         }
     }
 
+    /// From here on it is uncertain whether states are new.
+    pub fn settle(&mut self) {
+        self.sure = self.slots.len();
+    }
+
+    /// Keeps of the states that were uncertain those of which it is told so, by their numbers among
+    /// them; all states are certain then.
+    pub fn settle_some(&mut self, mut keep: impl FnMut(usize) -> bool) {
+        let uncertain = self.slots.split_off(self.sure);
+        let (mut number, written) = (0, self.written);
+        self.written = self.written.min(self.sure);
+        for (at, mut slot) in (self.sure..).zip(uncertain) {
+            let len = slot.len();
+            self.held -= slot.bytes();
+            self.len -= len as u64;
+            slot.retain(|n| keep(number + n));
+            number += len;
+            match slot {
+                Slot::Here(block) => self.push(block),
+                Slot::There(place) if place.len() > 0 => {
+                    self.len += place.len() as u64;
+                    self.held += place.bytes();
+                    self.written += usize::from(at < written);
+                    self.slots.push(Slot::There(place));
+                }
+                Slot::There(_) => {}
+            }
+        }
+        self.settle();
+    }
+
+    /// Writes what is in memory to disk.
+    pub fn spill(&mut self, scratch: &Scratch) -> Result<(), DiskError> {
+        for slot in &mut self.slots[self.written..] {
+            self.held -= slot.bytes();
+            slot.spill(scratch, &mut self.file)?;
+            self.held += slot.bytes();
+            self.written += 1;
+        }
+        Ok(())
+    }
+
     /// The same states, to be visited.
     pub fn into_queue(self) -> Queue {
-        Queue { blocks: self.blocks.into(), from: 0, first: 0, left: self.len }
+        let tail = self.slots.len() - self.written;
+        let Self { slots, len, held, file, .. } = self;
+        Queue { slots: slots.into(), from: 0, first: 0, left: len, held, tail, file }
     }
 
     /// How much memory it takes.
     pub fn bytes(&self) -> u64 {
-        self.blocks.iter().map(Block::bytes).sum()
+        let slots = self.slots.capacity() * size_of::<Slot>();
+        self.held + slots as u64 + self.file.as_ref().map_or(0, Sequence::bytes)
     }
 }
 
 /// The states of a level that were not visited yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Queue {
-    blocks: VecDeque<Block>,
+    slots: VecDeque<Slot>,
     /// The first state of the first block that was not visited.
     from: usize,
     /// Its place in the level.
     first: u32,
     left: u64,
+    /// Memory of the slots' own.
+    held: u64,
+    /// How many slots at the end were never on disk.
+    tail: usize,
+    file: Option<Sequence>,
 }
 
 /// Consecutive states of one block.
@@ -107,11 +199,46 @@ impl Queue {
         self.left
     }
 
-    /// The next states, no more than `room`, block by block.
+    /// Reads the next states from disk, no fewer than `room`. Returns how much memory they take.
+    pub fn load(&mut self, room: usize) -> Result<u64, DiskError> {
+        let (mut room, mut bytes) = (room + self.from, 0);
+        for slot in &mut self.slots {
+            self.held -= slot.bytes();
+            let loaded = slot.load(self.file.as_ref());
+            self.held += slot.bytes();
+            loaded?;
+            bytes += slot.bytes();
+            if slot.len() >= room {
+                break;
+            }
+            room -= slot.len();
+        }
+        Ok(bytes)
+    }
+
+    /// Writes to disk what was never there, but for the blocks of the next `keep` states.
+    pub fn spill(&mut self, keep: usize, scratch: &Scratch) -> Result<(), DiskError> {
+        let (mut kept, mut states) = (0, 0);
+        while kept < self.slots.len() && states < self.from + keep {
+            states += self.slots[kept].len();
+            kept += 1;
+        }
+        let kept = kept.max(self.slots.len().saturating_sub(self.tail));
+        for slot in self.slots.range_mut(kept..) {
+            self.held -= slot.bytes();
+            slot.spill(scratch, &mut self.file)?;
+            self.held += slot.bytes();
+        }
+        self.tail = 0;
+        Ok(())
+    }
+
+    /// The next states, no more than `room`, block by block, as far as they are in memory.
     pub fn parts(&self, room: usize) -> Vec<Part<'_>> {
         let (mut parts, mut room) = (Vec::new(), room);
         let (mut from, mut first) = (self.from, self.first);
-        for block in &self.blocks {
+        for slot in &self.slots {
+            let Slot::Here(block) = slot else { break };
             let to = block.len().min(from + room);
             parts.push(Part { block, range: from..to, first });
             room -= to - from;
@@ -129,17 +256,20 @@ impl Queue {
         self.left -= visited as u64;
         self.first += visited as u32;
         self.from += visited;
-        while let Some(block) = self.blocks.front()
-            && self.from >= block.len()
+        while let Some(slot) = self.slots.front()
+            && self.from >= slot.len()
         {
-            self.from -= block.len();
-            self.blocks.pop_front();
+            self.from -= slot.len();
+            self.held -= slot.bytes();
+            self.slots.pop_front();
         }
+        self.tail = self.tail.min(self.slots.len());
     }
 
     /// How much memory it takes.
     pub fn bytes(&self) -> u64 {
-        self.blocks.iter().map(Block::bytes).sum()
+        let slots = self.slots.capacity() * size_of::<Slot>();
+        self.held + slots as u64 + self.file.as_ref().map_or(0, Sequence::bytes)
     }
 }
 
@@ -153,6 +283,9 @@ pub struct Links {
 }
 
 impl Links {
+    /// Bytes that a link takes, in memory and in files.
+    pub const EACH: usize = size_of::<u32>() + size_of::<u16>();
+
     /// How many states the level has.
     pub fn len(&self) -> usize {
         self.parents.len()
@@ -178,8 +311,19 @@ impl Links {
     }
 
     /// Parent and ordinal of the n-th state.
-    pub fn get(&self, n: u32) -> (u32, u16) {
-        (self.parents[n as usize], self.ordinals[n as usize])
+    pub fn get(&self, n: usize) -> (u32, u16) {
+        (self.parents[n], self.ordinals[n])
+    }
+
+    /// Parent and ordinal of each state.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u16)> {
+        self.parents.iter().copied().zip(self.ordinals.iter().copied())
+    }
+
+    /// How much memory it takes when `more` were added.
+    pub fn bytes_with(&self, more: usize) -> u64 {
+        let capacity = grown(self.parents.capacity(), self.len() + more);
+        (capacity * Self::EACH) as u64
     }
 
     /// Gives back what is not needed when the level is complete.
@@ -193,4 +337,9 @@ impl Links {
         (size_of::<u32>() * self.parents.capacity() + size_of::<u16>() * self.ordinals.capacity())
             as u64
     }
+}
+
+/// The capacity of a vector after it grew to this length.
+pub fn grown(capacity: usize, len: usize) -> usize {
+    if len <= capacity { capacity } else { len.max(2 * capacity) }
 }

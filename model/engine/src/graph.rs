@@ -41,7 +41,8 @@ const OUTSIDE: u32 = u32::MAX;
 /// Beside the kind of an action that leads nowhere else.
 const STAYS: u16 = 1 << 15;
 
-/// Searches a space and keeps its graph.
+/// Searches a space and keeps its graph. It neither spills nor writes checkpoints, whatever the
+/// options say: all of a graph is in memory.
 pub fn explore_graph<S: Space>(space: &S, options: &Options) -> (Outcome, Graph) {
     explore_graph_watched(space, options, &mut |_| {})
 }

@@ -6,6 +6,9 @@ use std::time::Instant;
 
 use crate::outcome::Bound;
 
+/// States that are expanded before the limits are looked at.
+const ROUND: u64 = 32 * 1024;
+
 /// When a search must end early. The default is never.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
@@ -14,7 +17,8 @@ pub struct Limits {
     pub depth: Option<u32>,
     /// Distinct states. The search ends with the first block of states that reaches it.
     pub states: Option<u64>,
-    /// Bytes that the search may take for states.
+    /// Bytes that the search may take for states. Where it may spill, it goes on with files when
+    /// these are used up.
     pub memory: Option<u64>,
     /// Wall time.
     pub deadline: Option<Instant>,
@@ -38,9 +42,13 @@ impl Limits {
         }
     }
 
+    /// Whether the next round may be shorter than others for so many states.
+    pub(crate) fn is_near(&self, unique: u64) -> bool {
+        self.states.is_some() && (self.round(unique) as u64) < ROUND
+    }
+
     /// How many states may be expanded before the limits are looked at again, at most.
     pub(crate) fn round(&self, unique: u64) -> usize {
-        const ROUND: u64 = 32 * 1024;
         let room = self.states.map_or(ROUND, |limit| limit.saturating_sub(unique) / 8);
         room.clamp(1, ROUND) as usize
     }

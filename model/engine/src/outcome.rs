@@ -2,8 +2,9 @@
 
 use std::any::Any;
 
-use crate::frontier::Links;
-use crate::space::{Goal, Memo, Sort};
+use crate::disk::DiskError;
+use crate::levels::Levels;
+use crate::space::{Goal, Memo, Sort, Space};
 
 /// What visits count. The same for any number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,13 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// All zero, with room for what a space counts.
+    pub(crate) fn zero<S: Space>(space: &S) -> Self {
+        let mut zero = Self::default();
+        zero.reset(space.kinds().len(), space.guards().len(), space.goals().len());
+        zero
+    }
+
     /// All zero, with room for so many of each.
     pub fn reset(&mut self, kinds: usize, guards: usize, goals: usize) {
         (self.generated, self.left_bounds) = (0, 0);
@@ -102,6 +110,8 @@ pub enum Bound {
     Goal,
     /// The model panicked.
     Panic,
+    /// A file could not be written or read.
+    Disk,
 }
 
 impl Bound {
@@ -115,6 +125,7 @@ impl Bound {
             Self::Interruption => "interruption",
             Self::Goal => "goal",
             Self::Panic => "panic",
+            Self::Disk => "disk",
         }
     }
 }
@@ -133,7 +144,8 @@ pub enum Verdict {
     },
 }
 
-/// What a search found. All but `bytes` and `memo` is the same for any number of threads.
+/// What a search found. All but `bytes`, `spilled` and `memo` is the same for any number of
+/// threads, whether it spilled, and whether it was gone on with.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How far it came.
@@ -147,15 +159,20 @@ pub struct Outcome {
     /// The goals, each with its first hit: the first in breadth-first order, so a shortest. A tally
     /// has none; whether it is met in every run says the graph, not the search.
     pub goals: Vec<(Goal, Option<Hit>)>,
-    /// A panic of the model, if it ended the search.
+    /// A panic of the model, if it ended the search. Counts are those of one thread until then.
     pub panic: Option<Panic>,
+    /// What went wrong with files. It ended the search if that is the bound; otherwise there is no
+    /// checkpoint to go on with, or an older one.
+    pub disk: Option<DiskError>,
     /// The seed of its fingerprints.
     pub seed: u64,
     /// Most memory that it took for states at a time, by its own count.
     pub bytes: u64,
+    /// Bytes that were written where it spilled.
+    pub spilled: u64,
     /// How the memos of the workers fared.
     pub memo: Memo,
-    pub(crate) levels: Vec<Links>,
+    pub(crate) levels: Levels,
 }
 
 impl Outcome {
@@ -179,7 +196,7 @@ impl Outcome {
 
     /// How many states each level has.
     pub fn levels(&self) -> impl Iterator<Item = usize> {
-        self.levels.iter().map(Links::len)
+        self.levels.sizes()
     }
 
     /// Whether a goal of this sort was hit.

@@ -1,5 +1,6 @@
 //! Paths: from a hit back to an initial state, and forth again through the model.
 
+use crate::disk::DiskError;
 use crate::outcome::{Hit, Outcome};
 use crate::space::{Sink, Space};
 
@@ -33,23 +34,34 @@ pub struct Unrepeatable {
     pub step: usize,
 }
 
+/// Why there is no path to a hit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPath {
+    /// The model does not answer the same twice.
+    #[error(transparent)]
+    Unrepeatable(#[from] Unrepeatable),
+    /// The links that were spilled can't be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
 impl Outcome {
     /// The path to a hit.
-    pub fn path<S: Space>(&self, space: &S, hit: Hit) -> Result<Path<S::Action>, Unrepeatable> {
-        replay(space, &self.ordinals(hit))
+    pub fn path<S: Space>(&self, space: &S, hit: Hit) -> Result<Path<S::Action>, NoPath> {
+        Ok(replay(space, &self.ordinals(hit)?)?)
     }
 
     /// The path to a hit as ordinals: which initial state, then which action of each state.
-    pub fn ordinals(&self, hit: Hit) -> Vec<u16> {
+    pub fn ordinals(&self, hit: Hit) -> Result<Vec<u16>, DiskError> {
         let mut ordinals = Vec::from_iter(hit.ordinal);
         let mut place = hit.index;
         for level in (0..=hit.level as usize).rev() {
-            let (parent, ordinal) = self.levels[level].get(place);
+            let (parent, ordinal) = self.levels.get(level, place)?;
             ordinals.push(ordinal);
             place = parent;
         }
         ordinals.reverse();
-        ordinals
+        Ok(ordinals)
     }
 }
 

@@ -7,7 +7,7 @@
 use crate::fingerprint::of_words;
 use crate::outcome::{Hit, Outcome};
 use crate::plain::{Codec, Scratch, goal, is_hit};
-use crate::replay::Unrepeatable;
+use crate::replay::NoPath;
 use crate::space::{Goal, Sink, Space};
 
 /// A model whose parts can be renamed without changing what it does.
@@ -64,14 +64,14 @@ impl<M: Symmetric> Reduced<M> {
     }
 
     /// The path to a hit as the model itself would take it.
-    pub fn path(&self, outcome: &Outcome, hit: Hit) -> Result<Vec<M::Action>, Unrepeatable>
+    pub fn path(&self, outcome: &Outcome, hit: Hit) -> Result<Vec<M::Action>, NoPath>
     where
         M: Sync,
         M::Action: Clone,
     {
         let path = outcome.path(self, hit)?;
         // Which order makes the state at hand of the state that stands for it.
-        let mut order = inverse(&self.orders[self.first_renaming(outcome, hit)]);
+        let mut order = inverse(&self.orders[self.first_renaming(outcome, hit)?]);
         let mut actions = Vec::with_capacity(path.steps.len());
         for ((action, by), _) in path.steps {
             actions.push(self.model.rename_action(action, &self.model.renaming(&order)));
@@ -81,12 +81,12 @@ impl<M: Symmetric> Reduced<M> {
     }
 
     /// Which renaming made the state that stands for the initial state of this path.
-    fn first_renaming(&self, outcome: &Outcome, hit: Hit) -> usize {
-        let first = outcome.ordinals(hit)[0];
+    fn first_renaming(&self, outcome: &Outcome, hit: Hit) -> Result<usize, NoPath> {
+        let first = outcome.ordinals(hit)?[0];
         let states = self.model.init_states();
         let mut within = states.iter().filter(|state| self.model.within_boundary(state));
         let state = within.nth(first.into()).expect("a path starts in an initial state");
-        self.canonical(state, &mut Vec::new(), &mut Vec::new()).into()
+        Ok(self.canonical(state, &mut Vec::new(), &mut Vec::new()).into())
     }
 }
 

@@ -40,9 +40,9 @@ const fn home(fingerprint: u64, capacity: usize) -> usize {
     (((fingerprint << SHARD_BITS) as u128 * capacity as u128) >> u64::BITS) as usize
 }
 
-/// 0 marks an empty slot.
+/// A fingerprint as it is kept: 0 marks an empty slot.
 #[inline]
-const fn stored(fingerprint: u64) -> u64 {
+pub const fn stored(fingerprint: u64) -> u64 {
     if fingerprint == 0 { 1 } else { fingerprint }
 }
 
@@ -80,6 +80,33 @@ impl Shard {
         larger.len = self.len;
         *self = larger;
         Ok(())
+    }
+
+    /// How many slots it has when `more` were added.
+    fn capacity_with(&self, more: usize) -> usize {
+        let mut capacity = self.slots.as_slice().len();
+        while self.len + more > capacity / 4 * 3 {
+            capacity += capacity / 2;
+        }
+        capacity
+    }
+
+    /// Sorts what is in it. After that it can only be cleared.
+    pub fn sort(&mut self) -> &[u64] {
+        let slots = self.slots.as_mut_slice();
+        let mut len = 0;
+        for at in 0..slots.len() {
+            slots[len] = slots[at];
+            len += usize::from(slots[at] != 0);
+        }
+        slots[..len].sort_unstable();
+        &slots[..len]
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.slots.as_mut_slice().fill(0);
+        self.len = 0;
     }
 
     /// What is in it, in no particular order.
@@ -130,9 +157,37 @@ impl Table {
         self.shards.iter_mut().map(|shard| shard.get_mut().expect("no holder panics"))
     }
 
+    /// Adds a fingerprint; whether it was new.
+    pub fn insert(&mut self, fingerprint: u64) -> Result<bool, Full> {
+        let shard = self.shards[shard_of(fingerprint)].get_mut().expect("no holder panics");
+        shard.insert(fingerprint)
+    }
+
+    /// How many fingerprints are in it.
+    pub fn len(&self) -> usize {
+        self.each(|shard| shard.len).sum()
+    }
+
     /// How much memory it takes.
     pub fn bytes(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.lock().expect("no holder panics").bytes()).sum()
+        self.each(Shard::bytes).sum()
+    }
+
+    /// How much memory it takes when so many were added to each shard, the most that is taken
+    /// while `threads` shards grow included.
+    pub fn bytes_with(&self, more: &[usize; SHARDS], threads: usize) -> u64 {
+        let sizes = self.each(|shard| shard.slots.as_slice().len()).zip(more.iter().enumerate());
+        let (mut sum, mut most) = (0, 0);
+        for (now, (n, more)) in sizes {
+            let then = self.shards[n].lock().expect("no holder panics").capacity_with(*more);
+            sum += then;
+            most = most.max(if then == now { 0 } else { then / 3 * 2 });
+        }
+        ((sum + most * threads.min(SHARDS)) * size_of::<u64>()) as u64
+    }
+
+    fn each<T>(&self, of: impl Fn(&Shard) -> T) -> impl Iterator<Item = T> {
+        self.shards.iter().map(move |shard| of(&shard.lock().expect("no holder panics")))
     }
 }
 
@@ -160,6 +215,28 @@ mod tests {
         // mix(0) is 0, which is stored as 1.
         let plain: BTreeSet<u64> = plain.into_iter().map(stored).collect();
         assert_eq!(all.collect::<BTreeSet<_>>(), plain);
+    }
+
+    #[test]
+    fn it_foretells_its_size_and_sorts() {
+        let mut table = Table::new().expect("memory");
+        let all: Vec<u64> = (0..if cfg!(miri) { 2_000 } else { 50_000 }).map(mix).collect();
+        let mut more = [0; SHARDS];
+        for fingerprint in &all {
+            more[shard_of(*fingerprint)] += 1;
+        }
+        let foretold = table.bytes_with(&more, 0);
+        for fingerprint in &all {
+            assert_eq!(table.insert(*fingerprint), Ok(true));
+        }
+        assert_eq!((foretold, table.len()), (table.bytes(), all.len()));
+        assert_eq!(table.bytes_with(&[0; SHARDS], 64), table.bytes());
+        let sorted: BTreeSet<u64> = all.iter().copied().map(stored).collect();
+        let shards = table.shards_mut().flat_map(|shard| shard.sort().to_vec());
+        assert_eq!(shards.collect::<Vec<_>>(), sorted.into_iter().collect::<Vec<_>>());
+        table.shards_mut().for_each(Shard::clear);
+        assert_eq!((table.len(), table.bytes()), (0, foretold));
+        assert_eq!(table.insert(all[3]), Ok(true));
     }
 
     #[test]

@@ -7,8 +7,10 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Options;
+use super::store::Coming;
 use crate::chunk::{Chunk, Setting};
 use crate::frontier::Part;
+use crate::options::MOST_THREADS;
 use crate::outcome::Counts;
 use crate::space::{Memo, Space};
 use crate::table::{Full, SHARDS, Shard, Table};
@@ -26,9 +28,10 @@ pub struct Crew<S: Space> {
 }
 
 impl<S: Space> Crew<S> {
-    /// So many threads as the options say; a pool that the system refuses is a single thread.
+    /// So many threads as the options say, within reason; a pool that the system refuses is a
+    /// single thread.
     pub fn new(space: &S, options: &Options, zero: &Counts) -> Self {
-        let threads = options.threads.max(1);
+        let threads = options.threads.clamp(1, MOST_THREADS);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.ok().filter(|_| threads > 1);
         let workers = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
@@ -55,21 +58,12 @@ impl<S: Space> Crew<S> {
         parts: &[Part<'_>],
         setting: Setting,
     ) -> Result<(), Full> {
-        self.use_chunks(parts.len());
-        match &self.pool {
-            None => self.round_alone(space, table, parts, setting),
-            Some(_) => self.round_together(space, table, parts, setting),
+        if self.pool.is_some() {
+            self.generate(space, parts, setting);
+            return self.insert(table);
         }
-    }
-
-    /// Block by block, so that what a block emits is still in the cache when it is added.
-    fn round_alone(
-        &mut self,
-        space: &S,
-        table: &mut Table,
-        parts: &[Part<'_>],
-        setting: Setting,
-    ) -> Result<(), Full> {
+        // Block by block, so that what a block emits is still in the cache when it is added.
+        self.use_chunks(parts.len());
         let worker = self.workers[0].get_mut().expect("no holder panics");
         let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
         let mut full = Ok(());
@@ -81,22 +75,36 @@ impl<S: Space> Crew<S> {
         full
     }
 
-    fn round_together(
-        &mut self,
-        space: &S,
-        table: &Table,
-        parts: &[Part<'_>],
-        setting: Setting,
-    ) -> Result<(), Full> {
-        let (workers, chunks) = (&self.workers, &mut self.chunks[..self.used]);
-        let pool = self.pool.as_ref().expect("more than one thread");
+    /// Visits these parts of a level.
+    pub fn generate(&mut self, space: &S, parts: &[Part<'_>], setting: Setting) {
+        self.use_chunks(parts.len());
+        let chunks = &mut self.chunks[..self.used];
+        let Some(pool) = &self.pool else {
+            let worker = self.workers[0].get_mut().expect("no holder panics");
+            let each = chunks.iter_mut().zip(parts);
+            return each.for_each(|(chunk, part)| chunk.generate(space, worker, part, setting));
+        };
+        let workers = &self.workers;
         pool.install(|| {
             chunks.par_iter_mut().with_max_len(1).zip(parts).for_each(|(chunk, part)| {
                 let me = rayon::current_thread_index().expect("a thread of the pool");
                 let mut worker = workers[me].lock().expect("no holder panics");
                 chunk.generate(space, &mut worker, part, setting);
             });
-            let each = SHARDS.div_ceil(workers.len());
+        });
+    }
+
+    /// Adds what the parts emitted.
+    pub fn insert(&mut self, table: &mut Table) -> Result<(), Full> {
+        let chunks = &mut self.chunks[..self.used];
+        let Some(pool) = &self.pool else {
+            let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
+            let full = chunks.iter().try_for_each(|chunk| chunk.insert_all(&mut shards));
+            chunks.iter_mut().for_each(Chunk::compact);
+            return full;
+        };
+        let each = SHARDS.div_ceil(self.workers.len());
+        pool.install(|| {
             let groups = table.shards().par_chunks(each).enumerate().with_max_len(1);
             let full = groups.map(|(group, shards)| {
                 let locked = shards.iter().map(|shard| shard.lock().expect("no holder panics"));
@@ -110,6 +118,47 @@ impl<S: Space> Crew<S> {
             chunks.par_iter_mut().with_max_len(1).for_each(Chunk::compact);
             full
         })
+    }
+
+    /// Does jobs, each with some worker. What they give comes in their order.
+    pub fn each<J: Send, R: Send>(
+        &mut self,
+        jobs: Vec<J>,
+        job: impl Fn(&mut S::Worker, J) -> R + Sync,
+    ) -> Vec<R> {
+        let Some(pool) = &self.pool else {
+            let worker = self.workers[0].get_mut().expect("no holder panics");
+            return jobs.into_iter().map(|it| job(worker, it)).collect();
+        };
+        let workers = &self.workers;
+        pool.install(|| {
+            let jobs = jobs.into_par_iter().with_max_len(1);
+            let done = jobs.map(|it| {
+                let me = rayon::current_thread_index().expect("a thread of the pool");
+                job(&mut workers[me].lock().expect("no holder panics"), it)
+            });
+            done.collect()
+        })
+    }
+
+    /// What was emitted.
+    pub fn emitted(&self, space: &S) -> Coming {
+        let mut coming = Coming { crew: self.bytes(), ..Coming::nothing(space.bytes()) };
+        for chunk in &self.chunks[..self.used] {
+            coming.words += chunk.tell_emitted(&mut coming.shards);
+        }
+        coming.states = coming.shards.iter().sum();
+        coming
+    }
+
+    /// The threads, if there is more than one.
+    pub fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.as_ref()
+    }
+
+    /// Gives the memory of the chunks back.
+    pub fn shrink(&mut self) {
+        (self.chunks, self.used) = (Vec::new(), 0);
     }
 
     fn use_chunks(&mut self, used: usize) {

@@ -145,7 +145,8 @@ fn threads_and_the_graph_change_no_figure() {
         for (limits, until) in
             limits.into_iter().zip([Until::Exhausted, Until::Exhausted, Until::AllHit])
         {
-            let options = |threads| Options { threads, until, limits: limits.clone(), goals: !0 };
+            let options =
+                |threads| Options { threads, until, limits: limits.clone(), ..Options::default() };
             let (outcome, graph) = explore_graph(&space, &options(1));
             assert_eq!(figures(&outcome), figures(&search(&space, &options(1))));
             for threads in [2, 4] {

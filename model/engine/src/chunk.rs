@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::edits::Edits;
 use crate::frontier::{Block, Links, Part};
 use crate::graph::record::{Told, Way};
 use crate::outcome::{Counts, Hit, Panic};
@@ -22,6 +23,8 @@ struct Head {
     parent: u32,
     ordinal: u16,
     words: u16,
+    /// Whether the words are edits of the parent's row.
+    edits: bool,
 }
 
 /// Emitted states of one block of parents, in the order of emission.
@@ -30,6 +33,8 @@ pub struct Chunk {
     fingerprints: Vec<u64>,
     heads: Vec<Head>,
     words: Vec<u32>,
+    /// How many words the rows of all of them have.
+    rows: usize,
     /// One bit each: whether the table did not know it.
     fresh: Vec<AtomicU64>,
     /// What the visits counted.
@@ -73,6 +78,7 @@ impl Chunk {
         self.fingerprints.clear();
         self.heads.clear();
         self.words.clear();
+        self.rows = 0;
         self.hits.clear();
         self.blocks.clear();
         self.links = Links::default();
@@ -164,8 +170,9 @@ impl Chunk {
         Ok(())
     }
 
-    /// Keeps what is new, in the order in which it was emitted.
-    pub fn compact(&mut self) {
+    /// Keeps what is new, in the order in which it was emitted. `parents` are the states that were
+    /// visited, unless these are the initial states.
+    pub fn compact(&mut self, parents: Option<&Part<'_>>) {
         let (mut block, mut from) = (Block::default(), 0);
         let fresh = self.fresh.iter().take(self.heads.len().div_ceil(64));
         let fresh: u32 = fresh.map(|bits| bits.load(Relaxed).count_ones()).sum();
@@ -173,7 +180,11 @@ impl Chunk {
         for (n, head) in self.heads.iter().enumerate() {
             let to = from + usize::from(head.words);
             if self.is_fresh(n) {
-                block.push(&self.words[from..to]);
+                let words = &self.words[from..to];
+                match parents.filter(|_| head.edits) {
+                    None => block.push(words),
+                    Some(parents) => block.push_edited(parents.row_of(head.parent), words),
+                }
                 self.links.push(head.parent, head.ordinal);
                 if block.len() == BLOCK {
                     self.blocks.push(std::mem::take(&mut block));
@@ -206,7 +217,7 @@ impl Chunk {
         for fingerprint in &self.fingerprints {
             shards[shard_of(*fingerprint)] += 1;
         }
-        self.words.len()
+        self.rows
     }
 
     /// How much memory it takes.
@@ -226,13 +237,17 @@ impl Chunk {
     }
 
     #[inline]
-    fn emit(&mut self, fingerprint: u64, row: &[u32]) {
+    fn emit(&mut self, fingerprint: u64, words: &[u32], edited: Option<usize>) {
         let ordinal = self.next_ordinal();
         self.counts.generated += 1;
         self.fingerprints.push(fingerprint);
-        let words = u16::try_from(row.len()).expect("a row has at most 65,535 words");
-        self.heads.push(Head { parent: self.parent, ordinal, words });
-        self.words.extend_from_slice(row);
+        let row = edited.unwrap_or(words.len());
+        u16::try_from(row).expect("a row has at most 65,535 words");
+        let edits = edited.is_some();
+        let len = u16::try_from(words.len()).expect("a row is edited at fewer than 32,768 places");
+        self.heads.push(Head { parent: self.parent, ordinal, words: len, edits });
+        self.words.extend_from_slice(words);
+        self.rows += row;
     }
 
     #[inline]
@@ -264,14 +279,27 @@ impl<A> Sink<A> for Chunk {
     }
 
     fn start(&mut self, fingerprint: u64, row: &[u32]) {
-        self.emit(fingerprint, row);
+        self.emit(fingerprint, row, None);
     }
 
     #[inline]
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], _: impl FnOnce() -> A) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
-        self.emit(fingerprint, row);
+        self.emit(fingerprint, row, None);
+    }
+
+    #[inline]
+    fn edited(
+        &mut self,
+        kind: usize,
+        fingerprint: u64,
+        (before, edits): (&[u32], &Edits),
+        _: impl FnOnce() -> A,
+    ) {
+        self.counts.kinds[kind] += 1;
+        self.told.action(kind, Way::Leads);
+        self.emit(fingerprint, edits.words(), Some(edits.len_of(before.len())));
     }
 
     #[inline]

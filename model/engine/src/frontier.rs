@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::disk::{DiskError, Scratch, Sequence};
+use crate::edits;
 use crate::spill::Slot;
 
 /// Consecutive states of a level.
@@ -24,6 +25,13 @@ impl Block {
     #[inline]
     pub fn push(&mut self, row: &[u32]) {
         self.words.extend_from_slice(row);
+        self.ends.push(self.words.len() as u32);
+    }
+
+    /// Adds the row that these edits make of another one.
+    #[inline]
+    pub fn push_edited(&mut self, before: &[u32], edits: &[u32]) {
+        edits::apply(edits, before, &mut self.words);
         self.ends.push(self.words.len() as u32);
     }
 
@@ -191,6 +199,14 @@ pub struct Part<'a> {
     pub range: Range<usize>,
     /// The place of the range's first state in the level.
     pub first: u32,
+}
+
+impl Part<'_> {
+    /// The row of the state at this place in the level.
+    #[inline]
+    pub fn row_of(&self, place: u32) -> &[u32] {
+        self.block.row(self.range.start + (place - self.first) as usize)
+    }
 }
 
 impl Queue {

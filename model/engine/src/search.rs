@@ -277,7 +277,7 @@ impl<'a, S: Space> Search<'a, S> {
         self.measure(queue.bytes() + next.bytes());
         let mut fronts = Fronts { queue, used: visited, next };
         self.store.make_room(&coming, &mut fronts, self.crew.pool())?;
-        let full = self.crew.insert(&mut self.store.table);
+        let full = self.crew.insert(&mut self.store.table, &queue.parts(visited));
         queue.advance(visited);
         let taken = self.take(full, next);
         self.measure(queue.bytes() + next.bytes());

@@ -1,5 +1,7 @@
 //! What the search needs of a model: a [`Space`] of packed states.
 
+use crate::edits::Edits;
+
 /// What is looked for, or counted, in states or steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goal {
@@ -129,6 +131,20 @@ pub trait Sink<A> {
 
     /// An action of this kind leads to this state.
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], action: impl FnOnce() -> A);
+
+    /// An action of this kind leads to the state that these edits make of the row of the visited
+    /// one. What is told this way is only made if it is new.
+    fn edited(
+        &mut self,
+        kind: usize,
+        fingerprint: u64,
+        (before, edits): (&[u32], &Edits),
+        action: impl FnOnce() -> A,
+    ) {
+        let mut row = Vec::new();
+        edits.apply(before, &mut row);
+        self.step(kind, fingerprint, &row, action);
+    }
 
     /// An action of this kind leads nowhere else.
     fn stays(&mut self, kind: usize, action: impl FnOnce() -> A);

@@ -17,9 +17,9 @@ use stateright::actor::{
 
 use crate::plain::{goal, is_hit};
 use crate::space::Goal;
-use crate::system::{Effect, React, Start, State, Step, Stimulus, System, Taken};
+use crate::system::{Alone, Effect, React, Start, State, Step, Stimulus, System, Taken};
 
-use parts::{Boundary, Judge, nth_random, obey};
+use parts::{Boundary, CRASH, Judge, RECOVER, nth_random, obey, random, timeout};
 pub use parts::{Choice, Event, Local, Mail};
 use whole::Whole;
 
@@ -308,21 +308,38 @@ where
                 Taken::Leads
             }
             Choice::Deliver(at) => self.deliver(step, at.into()),
-            Choice::Timeout(actor, n) => self.event(step, actor, 2 + u32::from(n), |local| {
+            Choice::Timeout(actor, n) => self.event(step, actor, timeout(n), |local| {
                 let timer = local.timers.iter().nth(n.into());
                 Event::Timeout(timer.expect("a timer that is set").clone())
             }),
-            Choice::Crash(actor) => self.event(step, actor, 0, |_| Event::Crash),
-            Choice::Recover(actor) => self.event(step, actor, 1, |_| Event::Recover),
-            Choice::Random(actor, key, n) => {
-                assert!(key < 1 << 14 && n < 1 << 14, "at most 16,384 random choices");
-                let own = 1 << 28 | u32::from(key) << 14 | u32::from(n);
-                self.event(step, actor, own, |local| {
-                    let (key, random) = nth_random(local, key, n);
-                    Event::Random(key.clone(), random.clone())
-                })
-            }
+            Choice::Crash(actor) => self.event(step, actor, CRASH, |_| Event::Crash),
+            Choice::Recover(actor) => self.event(step, actor, RECOVER, |_| Event::Recover),
+            Choice::Random(actor, key, n) => self.event(step, actor, random(key, n), |local| {
+                let (key, random) = nth_random(local, key, n);
+                Event::Random(key.clone(), random.clone())
+            }),
         }
+    }
+
+    /// What is sent over a duplicating network depends on what is in flight, and a boundary may
+    /// look at everything.
+    fn alone(&self, state: &State<'_, Self>, choice: Choice) -> Option<Alone> {
+        if self.duplicating || self.boundary == Boundary::Asked {
+            return None;
+        }
+        Some(match choice {
+            Choice::Drop(at) => Alone::Lost { at: at.into() },
+            Choice::Deliver(at) => {
+                let at = usize::from(at);
+                Alone::Message { actor: state.flights()[at].message().to(), at }
+            }
+            Choice::Timeout(actor, n) => Alone::Own { actor: actor.into(), own: timeout(n) },
+            Choice::Crash(actor) => Alone::Own { actor: actor.into(), own: CRASH },
+            Choice::Recover(actor) => Alone::Own { actor: actor.into(), own: RECOVER },
+            Choice::Random(actor, key, n) => {
+                Alone::Own { actor: actor.into(), own: random(key, n) }
+            }
+        })
     }
 
     fn action(&self, state: &State<'_, Self>, choice: Choice) -> Self::Action {

@@ -5,6 +5,7 @@
 //! of the world, a few plain words, the interned messages in flight. What an actor does in a state
 //! when something reaches it is computed once and remembered.
 
+mod alone;
 mod state;
 mod step;
 mod store;
@@ -13,10 +14,12 @@ use std::hash::Hash;
 
 use crate::space::{Goal, Memo, Sink, Space};
 
+pub use alone::Alone;
 pub use state::{Flight, State};
 pub use step::{Effect, Reaction, Step, Stimulus};
 pub use store::Store;
 
+use alone::{Foretold, Recipes};
 use step::Memos;
 
 /// A system of actors, its environment, and what may still happen.
@@ -69,6 +72,17 @@ pub trait System: Sync + Sized {
 
     /// Lets one thing happen.
     fn take(&self, step: &mut Step<'_, '_, Self>, choice: Self::Choice) -> Taken;
+
+    /// What a choice depends on, if it is so little that what it does can be remembered as a whole.
+    ///
+    /// Taking such a choice may let that actor react, then take that message out, then put in
+    /// flight what the reaction sends, and change the world by [`Step::change_world`]; whether
+    /// it does each of these depends on nothing else. What it does beyond is found out the first
+    /// time, and then it is taken each time.
+    fn alone(&self, state: &State<'_, Self>, choice: Self::Choice) -> Option<Alone> {
+        let _ = (state, choice);
+        None
+    }
 
     /// How a choice is shown.
     fn action(&self, state: &State<'_, Self>, choice: Self::Choice) -> Self::Action;
@@ -153,6 +167,7 @@ pub struct Actors<S: System> {
 /// What a thread needs to search a system.
 pub struct Worker<S: System> {
     memos: Memos<S>,
+    recipes: Recipes,
     scratch: S::Scratch,
     choices: Vec<S::Choice>,
     row: Vec<u32>,
@@ -207,6 +222,7 @@ impl<S: System> Space for Actors<S> {
     fn worker(&self) -> Worker<S> {
         Worker {
             memos: Memos::new(self.system.actors()),
+            recipes: Recipes::new(self.system.actors()),
             scratch: self.system.scratch(),
             choices: Vec::new(),
             row: Vec::new(),
@@ -234,7 +250,7 @@ impl<S: System> Space for Actors<S> {
     }
 
     fn visit(&self, worker: &mut Worker<S>, row: &[u32], sink: &mut impl Sink<S::Action>) {
-        let Worker { memos, scratch, choices, row: out } = worker;
+        let Worker { memos, recipes, scratch, choices, row: out } = worker;
         let system = &self.system;
         let before = self.state(row);
         let step_goals = system.step_goals();
@@ -247,14 +263,33 @@ impl<S: System> Space for Actors<S> {
         }
         choices.clear();
         system.choices(&before, &mut |choice| choices.push(choice));
+        let judges_steps = sink.open() & step_goals != 0;
+        recipes.turn_to(&before);
         let mut step = Step::new(system, memos, &before);
-        for (n, &choice) in choices.iter().enumerate() {
-            if n > 0 {
-                step.restart();
-            }
+        for &choice in choices.iter() {
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
-            match system.take(&mut step, choice) {
+            let alone = if judges_steps { None } else { system.alone(&before, choice) };
+            if let Some(alone) = alone {
+                match recipes.foretell(step.memos(), &before, alone) {
+                    Foretold::Stays => {
+                        sink.stays(kind, action);
+                        continue;
+                    }
+                    Foretold::Leads(fingerprint, edits) => {
+                        sink.edited(kind, fingerprint, (row, edits), action);
+                        continue;
+                    }
+                    Foretold::Nothing { learns: true } => step.begin_record(),
+                    Foretold::Nothing { learns: false } => {}
+                }
+            }
+            step.restart();
+            let taken = system.take(&mut step, choice);
+            if let (Some(alone), Some(record)) = (alone, step.record.take()) {
+                recipes.learn(&step, alone, taken, &record);
+            }
+            match taken {
                 Taken::Leads if !system.admits(scratch, &step.state) => sink.leaves(kind, action),
                 Taken::Leads => {
                     step.state.write(out);
@@ -279,7 +314,7 @@ impl<S: System> Space for Actors<S> {
     }
 
     fn memo(&self, worker: &Worker<S>) -> Memo {
-        worker.memos.fared()
+        worker.memos.fared().plus(worker.recipes.fared())
     }
 }
 

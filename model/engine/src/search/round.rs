@@ -46,7 +46,7 @@ impl<S: Space> Crew<S> {
         self.chunks[0].start(space, worker);
         let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
         let full = self.chunks[0].insert_all(&mut shards);
-        self.chunks[0].compact();
+        self.chunks[0].compact(None);
         full
     }
 
@@ -60,7 +60,7 @@ impl<S: Space> Crew<S> {
     ) -> Result<(), Full> {
         if self.pool.is_some() {
             self.generate(space, parts, setting);
-            return self.insert(table);
+            return self.insert(table, parts);
         }
         // Block by block, so that what a block emits is still in the cache when it is added.
         self.use_chunks(parts.len());
@@ -70,7 +70,7 @@ impl<S: Space> Crew<S> {
         for (chunk, part) in self.chunks.iter_mut().zip(parts) {
             chunk.generate(space, worker, part, setting);
             full = full.and(chunk.insert_all(&mut shards));
-            chunk.compact();
+            chunk.compact(Some(part));
         }
         full
     }
@@ -94,13 +94,14 @@ impl<S: Space> Crew<S> {
         });
     }
 
-    /// Adds what the parts emitted.
-    pub fn insert(&mut self, table: &mut Table) -> Result<(), Full> {
+    /// Adds what these parts emitted.
+    pub fn insert(&mut self, table: &mut Table, parts: &[Part<'_>]) -> Result<(), Full> {
         let chunks = &mut self.chunks[..self.used];
         let Some(pool) = &self.pool else {
             let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
             let full = chunks.iter().try_for_each(|chunk| chunk.insert_all(&mut shards));
-            chunks.iter_mut().for_each(Chunk::compact);
+            let each = chunks.iter_mut().zip(parts);
+            each.for_each(|(chunk, part)| chunk.compact(Some(part)));
             return full;
         };
         let each = SHARDS.div_ceil(self.workers.len());
@@ -115,7 +116,8 @@ impl<S: Space> Crew<S> {
                     .try_for_each(|chunk| chunk.insert_some(&mut locked, group * each, &mut mine))
             });
             let full = full.reduce(|| Ok(()), Result::and);
-            chunks.par_iter_mut().with_max_len(1).for_each(Chunk::compact);
+            let each = chunks.par_iter_mut().with_max_len(1).zip(parts);
+            each.for_each(|(chunk, part)| chunk.compact(Some(part)));
             full
         })
     }

@@ -76,6 +76,32 @@ pub enum Mail<M> {
     Last(Envelope<M>),
 }
 
+impl<M> Mail<M> {
+    /// The actor that it is for.
+    pub(super) fn to(&self) -> usize {
+        match self {
+            Self::Sent(envelope) | Self::Last(envelope) => envelope.dst.into(),
+        }
+    }
+}
+
+/// The number of a crash among what an actor's own state makes possible.
+pub(super) const CRASH: u32 = 0;
+
+/// The number of a restart.
+pub(super) const RECOVER: u32 = 1;
+
+/// The number of a timeout of the actor's n-th timer.
+pub(super) fn timeout(n: u16) -> u32 {
+    2 + u32::from(n)
+}
+
+/// The number of a choice of the actor's n-th random choice.
+pub(super) fn random(key: u16, n: u16) -> u32 {
+    assert!(key < 1 << 14 && n < 1 << 14, "at most 16,384 random choices");
+    1 << 28 | u32::from(key) << 14 | u32::from(n)
+}
+
 /// One of the things that can happen: places and numbers in the state that it happens in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {

@@ -39,6 +39,11 @@ impl<'a, M> Flight<'a, M> {
         self.0.number
     }
 
+    #[inline]
+    pub(super) fn mark(self) -> u64 {
+        self.0.mark
+    }
+
     /// What messages in flight are sorted by: the queue, or a number of its own for a message that
     /// is in no queue and all that equal it.
     #[inline]
@@ -55,7 +60,7 @@ pub struct State<'a, S: System> {
     words: SmallVec<[u32; 4]>,
     flights: SmallVec<[Flight<'a, S::Message>; 12]>,
     /// The sum of what each part adds to the fingerprint.
-    sum: u64,
+    pub(super) sum: u64,
     /// Whether anything was set since it was copied.
     pub(super) changed: bool,
 }
@@ -176,7 +181,7 @@ impl<'a, S: System> State<'a, S> {
     /// Made of marks only, so it is the same in every run with the same seed.
     #[inline]
     pub(super) fn fingerprint(&self) -> u64 {
-        mix(self.sum)
+        fingerprint_of(self.sum)
     }
 
     /// A sum, since what is in flight has no order beyond that of its queues.
@@ -197,6 +202,46 @@ impl<'a, S: System> State<'a, S> {
             sum = sum.wrapping_add(adds::flight(flight.0.mark, ahead));
         }
         sum
+    }
+
+    /// How the sum changes if an actor's state does.
+    pub(super) fn sum_with_local(&self, actor: usize, number: u32) -> u64 {
+        let (old, new) = (self.locals[actor].mark, self.store.locals[actor].get(number).mark);
+        adds::local(actor, new).wrapping_sub(adds::local(actor, old))
+    }
+
+    /// How the sum changes if the world does.
+    pub(super) fn sum_with_world(&self, number: u32) -> u64 {
+        let new = self.store.worlds.get(number).mark;
+        adds::world(new).wrapping_sub(adds::world(self.world.mark))
+    }
+
+    /// How much less the sum is if the message at this place is taken out.
+    #[inline]
+    pub(super) fn sum_without_flight(&self, at: usize) -> u64 {
+        let key = self.flights[at].key();
+        let mut less = self.adds_flight(at);
+        for behind in at + 1..self.flights.len() {
+            if self.flights[behind].key() != key {
+                break;
+            }
+            let ahead = self.flights[..behind].iter().rev().take_while(|f| f.key() == key).count();
+            let mark = self.flights[behind].mark();
+            less = less.wrapping_add(adds::flight(mark, ahead));
+            less = less.wrapping_sub(adds::flight(mark, ahead - 1));
+        }
+        less
+    }
+
+    /// Where in a row the messages begin.
+    #[inline]
+    pub(super) fn place_of_flights(&self) -> usize {
+        self.locals.len() + 1 + self.words.len()
+    }
+
+    /// A message by its number.
+    pub(super) fn flight(&self, number: u32) -> Flight<'a, S::Message> {
+        Flight(self.store.messages.get(number))
     }
 
     /// What the message at this place adds to the sum.
@@ -319,8 +364,14 @@ impl<'a, S: System> State<'a, S> {
     }
 }
 
+/// The fingerprint of a state whose parts add so much.
+#[inline]
+pub(super) fn fingerprint_of(sum: u64) -> u64 {
+    mix(sum)
+}
+
 /// What each part of a state adds to the sum that its fingerprint is made of.
-mod adds {
+pub(super) mod adds {
     use crate::fingerprint::mix;
 
     const LOCAL: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -4,6 +4,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
+use super::alone::Record;
 use super::{Flight, React, State, System};
 use crate::fingerprint::mix;
 use crate::space::Memo;
@@ -96,7 +97,7 @@ impl Hasher for Mixed {
     }
 }
 
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixed>>;
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixed>>;
 
 /// What a thread remembers of actors and worlds.
 pub(super) struct Memos<S: System> {
@@ -129,6 +130,11 @@ impl<S: System> Memos<S> {
     pub fn fared(&self) -> Memo {
         self.fared
     }
+
+    /// The world that these changes lead to; `None` if one of them was not made before.
+    pub fn world_after(&self, world: u32, whats: &[u64]) -> Option<u32> {
+        whats.iter().try_fold(world, |world, what| self.worlds.get(&(world, *what)).copied())
+    }
 }
 
 /// A step in the making.
@@ -141,11 +147,32 @@ pub struct Step<'b, 'a, S: System> {
     pub state: State<'a, S>,
     /// What it makes visible.
     pub told: S::Told,
+    /// What it did, if that is wanted.
+    pub(super) record: Option<Box<Record>>,
 }
 
 impl<'b, 'a, S: System> Step<'b, 'a, S> {
     pub(super) fn new(system: &'a S, memos: &'b mut Memos<S>, before: &'b State<'a, S>) -> Self {
-        Self { system, memos, before, state: before.clone(), told: S::Told::default() }
+        let told = S::Told::default();
+        Self { system, memos, before, state: before.clone(), told, record: None }
+    }
+
+    /// What is remembered.
+    pub(super) fn memos(&self) -> &Memos<S> {
+        self.memos
+    }
+
+    /// From now on what it does is written down.
+    #[cold]
+    pub(super) fn begin_record(&mut self) {
+        self.record = Some(Box::default());
+    }
+
+    #[inline]
+    fn note(&mut self, note: impl FnOnce(&mut Record)) {
+        if let Some(record) = &mut self.record {
+            note(record);
+        }
     }
 
     /// Starts once more from the same state.
@@ -204,6 +231,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
 
     fn adopt(&mut self, actor: usize, reaction: Reaction) -> Reaction {
         if let Some(local) = reaction.local {
+            self.note(|record| record.set_local(actor, local));
             self.state.set_local(actor, local);
         }
         reaction
@@ -259,6 +287,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
 
     /// Puts a message at the end of its queue.
     pub fn put(&mut self, number: u32) {
+        self.note(|record| record.puts.push(number));
         self.state.put(number);
     }
 
@@ -283,21 +312,25 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
 
     /// Takes the message at this place among those in flight.
     pub fn remove(&mut self, at: usize) -> Flight<'a, S::Message> {
+        self.note(|record| record.remove(at));
         self.state.remove(at)
     }
 
     /// Keeps only some of what is in flight.
     pub fn retain(&mut self, keep: impl FnMut(Flight<'a, S::Message>) -> bool) {
+        self.note(|record| record.more = true);
         self.state.retain(keep);
     }
 
     /// Sets a plain word.
     pub fn set_word(&mut self, n: usize, word: u32) {
+        self.note(|record| record.more = true);
         self.state.set_word(n, word);
     }
 
     /// Sets the world.
     pub fn set_world(&mut self, world: S::World) {
+        self.note(|record| record.more = true);
         let number = self.state.store().worlds.intern(world);
         self.state.set_world(number);
     }
@@ -305,6 +338,7 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
     /// Changes the world by a function of it and of what `what` stands for, which is remembered;
     /// `None` leaves it as it is.
     pub fn change_world(&mut self, what: u64, change: impl FnOnce(&S::World) -> Option<S::World>) {
+        self.note(|record| record.worlds.push(what));
         let (store, before) = (self.state.store(), self.state.world_number());
         let memo = self.memos.worlds.entry((before, what));
         let number = *memo.or_insert_with(|| {

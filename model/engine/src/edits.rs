@@ -1,0 +1,98 @@
+//! A row as its difference from another one: what a step changes is less than what it leaves.
+
+/// What is done at a place of the row, in the two highest bits of a word; the place is in the rest.
+const SET: u32 = 0;
+const INSERT: u32 = 1 << 30;
+const REMOVE: u32 = 2 << 30;
+const PLACE: u32 = (1 << 30) - 1;
+
+/// Changes of a row, one after another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edits {
+    words: Vec<u32>,
+    /// By how many words the row gets longer.
+    grows: i32,
+}
+
+impl Edits {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.grows = 0;
+    }
+
+    /// The word at this place becomes another one.
+    #[inline]
+    pub fn set(&mut self, at: usize, word: u32) {
+        self.words.extend_from_slice(&[SET | at as u32, word]);
+    }
+
+    /// A word is put before the one at this place.
+    #[inline]
+    pub fn insert(&mut self, at: usize, word: u32) {
+        self.words.extend_from_slice(&[INSERT | at as u32, word]);
+        self.grows += 1;
+    }
+
+    /// The word at this place is taken out.
+    #[inline]
+    pub fn remove(&mut self, at: usize) {
+        self.words.push(REMOVE | at as u32);
+        self.grows -= 1;
+    }
+
+    /// As words, for [`apply`].
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// How long a row of this length gets.
+    #[inline]
+    pub(crate) fn len_of(&self, row: usize) -> usize {
+        row.wrapping_add_signed(self.grows as isize)
+    }
+
+    /// Makes `row` of `before`.
+    pub(crate) fn apply(&self, before: &[u32], row: &mut Vec<u32>) {
+        row.clear();
+        apply(&self.words, before, row);
+    }
+}
+
+/// Adds to `rows` the row that these edits make of `before`.
+#[inline]
+pub(crate) fn apply(edits: &[u32], before: &[u32], rows: &mut Vec<u32>) {
+    let start = rows.len();
+    rows.extend_from_slice(before);
+    let mut edits = edits.iter().copied();
+    while let Some(edit) = edits.next() {
+        let at = start + (edit & PLACE) as usize;
+        match edit & !PLACE {
+            REMOVE => {
+                rows.remove(at);
+            }
+            INSERT => rows.insert(at, edits.next().unwrap_or_default()),
+            _ => rows[at] = edits.next().unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_made_of_another_one() {
+        let mut edits = Edits::default();
+        edits.set(0, 7);
+        edits.remove(1);
+        edits.insert(2, 9);
+        edits.insert(0, 4);
+        let mut row = vec![1];
+        edits.apply(&[1, 2, 3], &mut row);
+        assert_eq!((row.len(), edits.len_of(3)), (4, 4));
+        assert_eq!(row, [4, 7, 3, 9]);
+        apply(edits.words(), &[1, 2, 3], &mut row);
+        assert_eq!(row, [4, 7, 3, 9, 4, 7, 3, 9]);
+    }
+}

@@ -176,7 +176,7 @@ pub fn read<'a>(
     broker: Node,
     records: u8,
 ) -> Option<Flight<'a>> {
-    let newest = unread(&step.state, broker).nth(usize::from(records).checked_sub(1)?)?;
+    let newest = unread(step.state, broker).nth(usize::from(records).checked_sub(1)?)?;
     let mut left = records;
     step.retain(|flight| {
         let goes = left > 0 && flight.key() == newest.key();

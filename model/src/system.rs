@@ -117,7 +117,8 @@ impl System {
     pub(crate) fn judged_step(&self, before: &Whole<'_>, action: Action) -> (Whole<'_>, u64) {
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.space.state(&before.row());
-        let mut step = self.space.step(&mut worker, &before);
+        let mut after = before.clone();
+        let mut step = self.space.step(&mut worker, &before, &mut after);
         let partition = self.space.system();
         partition.take_step(&mut step, action);
         let shown = partition.judge_step(&mut (), action, &step, u64::MAX);
@@ -132,7 +133,8 @@ impl System {
         // A panic of a rule poisons nothing: what is remembered is complete.
         let mut worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.space.state(&before.row());
-        let mut step = self.space.step(&mut worker, &before);
+        let mut after = before.clone();
+        let mut step = self.space.step(&mut worker, &before, &mut after);
         by(self.space.system(), &mut step);
         let told = std::mem::take(&mut step.told);
         let message = |number: &u32| step.message(*number).message().expect("a message").clone();

@@ -9,22 +9,26 @@ use crate::frontier::{Block, Links, Part};
 use crate::graph::record::{Told, Way};
 use crate::outcome::{Counts, Hit, Panic};
 use crate::space::{Sink, Space};
-use crate::table::{Full, SHARDS, Shard, shard_of};
+use crate::table::{Full, Open, SHARDS, Shard, shard_of};
 
 /// States in a block of the next level, at most.
 const BLOCK: usize = 1024;
 
+/// Words in a row, at most.
+const LONGEST: usize = u16::MAX as usize;
+
 /// How many slots ahead of its use a cache line is asked for.
 const AHEAD: usize = 12;
 
-/// An emitted state's origin and size.
+/// An emitted state's origin and place.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     parent: u32,
+    /// Where its words end.
+    end: u32,
     ordinal: u16,
-    words: u16,
     /// Whether the words are edits of the parent's row.
-    edits: bool,
+    edited: bool,
 }
 
 /// Emitted states of one block of parents, in the order of emission.
@@ -128,19 +132,27 @@ impl Chunk {
     }
 
     /// Adds everything to the table, for a thread that has it for itself.
-    pub fn insert_all(&self, shards: &mut [&mut Shard]) -> Result<(), Full> {
+    pub fn insert_all(&mut self, shards: &mut [&mut Shard]) -> Result<(), Full> {
         let all = &self.fingerprints;
+        let mut more = [0; SHARDS];
+        for fingerprint in all {
+            more[shard_of(*fingerprint)] += 1;
+        }
+        shards.iter_mut().zip(more).try_for_each(|(shard, more)| shard.reserve(more))?;
+        let mut shards: Vec<Open<'_>> = shards.iter_mut().map(|shard| shard.open()).collect();
         for &next in all.iter().take(AHEAD) {
             shards[shard_of(next)].prefetch(next);
         }
-        for (n, &fingerprint) in all.iter().enumerate() {
-            if let Some(&next) = all.get(n + AHEAD) {
-                shards[shard_of(next)].prefetch(next);
+        let mut ahead = all.iter().skip(AHEAD);
+        for (fresh, some) in self.fresh.iter_mut().zip(all.chunks(64)) {
+            let mut bits = 0;
+            for (n, &fingerprint) in some.iter().enumerate() {
+                if let Some(&next) = ahead.next() {
+                    shards[shard_of(next)].prefetch(next);
+                }
+                bits |= u64::from(shards[shard_of(fingerprint)].insert(fingerprint)) << n;
             }
-            if shards[shard_of(fingerprint)].insert(fingerprint)? {
-                let word = &self.fresh[n / 64];
-                word.store(word.load(Relaxed) | 1 << (n % 64), Relaxed);
-            }
+            *fresh.get_mut() = bits;
         }
         Ok(())
     }
@@ -154,16 +166,23 @@ impl Chunk {
     ) -> Result<(), Full> {
         debug_assert!(from + shards.len() <= SHARDS);
         mine.clear();
-        let belongs = |fingerprint: u64| shard_of(fingerprint).wrapping_sub(from) < shards.len();
-        let all = self.fingerprints.iter().enumerate();
-        mine.extend(all.filter(|(_, f)| belongs(**f)).map(|(n, _)| n as u32));
+        let mut more = [0; SHARDS];
+        for (n, fingerprint) in (0..).zip(&self.fingerprints) {
+            let shard = shard_of(*fingerprint).wrapping_sub(from);
+            if shard < shards.len() {
+                more[shard] += 1;
+                mine.push(n);
+            }
+        }
+        shards.iter_mut().zip(more).try_for_each(|(shard, more)| shard.reserve(more))?;
+        let mut shards: Vec<Open<'_>> = shards.iter_mut().map(|shard| shard.open()).collect();
         for (at, &n) in mine.iter().enumerate() {
             if let Some(&next) = mine.get(at + AHEAD) {
                 let next = self.fingerprints[next as usize];
                 shards[shard_of(next) - from].prefetch(next);
             }
             let fingerprint = self.fingerprints[n as usize];
-            if shards[shard_of(fingerprint) - from].insert(fingerprint)? {
+            if shards[shard_of(fingerprint) - from].insert(fingerprint) {
                 self.fresh[n as usize / 64].fetch_or(1 << (n % 64), Relaxed);
             }
         }
@@ -173,15 +192,18 @@ impl Chunk {
     /// Keeps what is new, in the order in which it was emitted. `parents` are the states that were
     /// visited, unless these are the initial states.
     pub fn compact(&mut self, parents: Option<&Part<'_>>) {
-        let (mut block, mut from) = (Block::default(), 0);
+        let mut block = Block::default();
         let fresh = self.fresh.iter().take(self.heads.len().div_ceil(64));
         let fresh: u32 = fresh.map(|bits| bits.load(Relaxed).count_ones()).sum();
         self.links.reserve(fresh as usize);
-        for (n, head) in self.heads.iter().enumerate() {
-            let to = from + usize::from(head.words);
-            if self.is_fresh(n) {
-                let words = &self.words[from..to];
-                match parents.filter(|_| head.edits) {
+        for (fresh, first) in self.fresh.iter().zip((0..self.heads.len()).step_by(64)) {
+            let mut fresh = fresh.load(Relaxed);
+            while fresh != 0 {
+                let n = first + fresh.trailing_zeros() as usize;
+                fresh &= fresh - 1;
+                let (from, head) = (self.start_of(n), self.heads[n]);
+                let words = &self.words[from..head.end as usize];
+                match parents.filter(|_| head.edited) {
                     None => block.push(words),
                     Some(parents) => block.push_edited(parents.row_of(head.parent), words),
                 }
@@ -190,9 +212,14 @@ impl Chunk {
                     self.blocks.push(std::mem::take(&mut block));
                 }
             }
-            from = to;
         }
         self.blocks.push(block);
+    }
+
+    /// Where the words of the n-th emitted state begin.
+    #[inline]
+    fn start_of(&self, n: usize) -> usize {
+        n.checked_sub(1).map_or(0, |before| self.heads[before].end as usize)
     }
 
     /// The fingerprints of the emitted states.
@@ -236,17 +263,15 @@ impl Chunk {
         }
     }
 
+    /// Its words were added; its row has so many.
     #[inline]
-    fn emit(&mut self, fingerprint: u64, words: &[u32], edited: Option<usize>) {
+    fn emit(&mut self, fingerprint: u64, row: usize, edited: bool) {
         let ordinal = self.next_ordinal();
         self.counts.generated += 1;
         self.fingerprints.push(fingerprint);
-        let row = edited.unwrap_or(words.len());
-        u16::try_from(row).expect("a row has at most 65,535 words");
-        let edits = edited.is_some();
-        let len = u16::try_from(words.len()).expect("a row is edited at fewer than 32,768 places");
-        self.heads.push(Head { parent: self.parent, ordinal, words: len, edits });
-        self.words.extend_from_slice(words);
+        assert!(row <= LONGEST, "a row has at most 65,535 words");
+        let end = self.words.len() as u32;
+        self.heads.push(Head { parent: self.parent, end, ordinal, edited });
         self.rows += row;
     }
 
@@ -279,14 +304,16 @@ impl<A> Sink<A> for Chunk {
     }
 
     fn start(&mut self, fingerprint: u64, row: &[u32]) {
-        self.emit(fingerprint, row, None);
+        self.words.extend_from_slice(row);
+        self.emit(fingerprint, row.len(), false);
     }
 
     #[inline]
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], _: impl FnOnce() -> A) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
-        self.emit(fingerprint, row, None);
+        self.words.extend_from_slice(row);
+        self.emit(fingerprint, row.len(), false);
     }
 
     #[inline]
@@ -299,7 +326,8 @@ impl<A> Sink<A> for Chunk {
     ) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
-        self.emit(fingerprint, edits.words(), Some(edits.len_of(before.len())));
+        edits.append_to(&mut self.words);
+        self.emit(fingerprint, edits.len_of(before.len()), true);
     }
 
     #[inline]

@@ -6,10 +6,17 @@ const INSERT: u32 = 1 << 30;
 const REMOVE: u32 = 2 << 30;
 const PLACE: u32 = (1 << 30) - 1;
 
+/// Words of edits that are kept in place.
+const NEAR: usize = 12;
+
 /// Changes of a row, one after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits {
-    words: Vec<u32>,
+    /// The first words, in a size that is copied at once.
+    near: [u32; NEAR],
+    /// All words, if they are more than that.
+    far: Vec<u32>,
+    len: usize,
     /// By how many words the row gets longer.
     grows: i32,
 }
@@ -17,33 +24,64 @@ pub struct Edits {
 impl Edits {
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.words.clear();
-        self.grows = 0;
+        self.far.clear();
+        (self.len, self.grows) = (0, 0);
+    }
+
+    #[inline]
+    fn push(&mut self, word: u32) {
+        if let Some(place) = self.near.get_mut(self.len) {
+            *place = word;
+        } else {
+            self.push_far(word);
+        }
+        self.len += 1;
+    }
+
+    #[cold]
+    fn push_far(&mut self, word: u32) {
+        if self.far.is_empty() {
+            self.far.extend_from_slice(&self.near);
+        }
+        self.far.push(word);
     }
 
     /// The word at this place becomes another one.
     #[inline]
     pub fn set(&mut self, at: usize, word: u32) {
-        self.words.extend_from_slice(&[SET | at as u32, word]);
+        self.push(SET | at as u32);
+        self.push(word);
     }
 
     /// A word is put before the one at this place.
     #[inline]
     pub fn insert(&mut self, at: usize, word: u32) {
-        self.words.extend_from_slice(&[INSERT | at as u32, word]);
+        self.push(INSERT | at as u32);
+        self.push(word);
         self.grows += 1;
     }
 
     /// The word at this place is taken out.
     #[inline]
     pub fn remove(&mut self, at: usize) {
-        self.words.push(REMOVE | at as u32);
+        self.push(REMOVE | at as u32);
         self.grows -= 1;
     }
 
-    /// As words, for [`apply`].
-    pub(crate) fn words(&self) -> &[u32] {
-        &self.words
+    fn words(&self) -> &[u32] {
+        if self.len <= NEAR { &self.near[..self.len] } else { &self.far }
+    }
+
+    /// Adds them to `words`, for [`apply`].
+    #[inline]
+    pub(crate) fn append_to(&self, words: &mut Vec<u32>) {
+        if self.len <= NEAR {
+            let len = words.len() + self.len;
+            words.extend_from_slice(&self.near);
+            words.truncate(len);
+        } else {
+            words.extend_from_slice(&self.far);
+        }
     }
 
     /// How long a row of this length gets.
@@ -55,7 +93,7 @@ impl Edits {
     /// Makes `row` of `before`.
     pub(crate) fn apply(&self, before: &[u32], row: &mut Vec<u32>) {
         row.clear();
-        apply(&self.words, before, row);
+        apply(self.words(), before, row);
     }
 }
 
@@ -94,5 +132,20 @@ mod tests {
         assert_eq!(row, [4, 7, 3, 9]);
         apply(edits.words(), &[1, 2, 3], &mut row);
         assert_eq!(row, [4, 7, 3, 9, 4, 7, 3, 9]);
+    }
+
+    #[test]
+    fn there_may_be_many() {
+        let mut edits = Edits::default();
+        for n in 0..50 {
+            edits.insert(n as usize, n);
+            let (mut row, mut words) = (Vec::new(), vec![1]);
+            edits.apply(&[77], &mut row);
+            assert_eq!(row, (0..=n).chain([77]).collect::<Vec<_>>());
+            edits.append_to(&mut words);
+            assert_eq!((words[0], &words[1..]), (1, edits.words()));
+        }
+        edits.clear();
+        assert!(edits.words().is_empty());
     }
 }

@@ -6,7 +6,7 @@
 
 /// From this size on a table asks for huge pages.
 #[cfg(not(miri))]
-const HUGE: usize = 4 << 20;
+const HUGE: usize = 2 << 20;
 
 /// A zeroed table of words.
 #[derive(Debug)]

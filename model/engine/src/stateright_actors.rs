@@ -134,9 +134,6 @@ where
             unreachable!("what is delivered was sent")
         };
         let actor = usize::from(envelope.dst);
-        if step.state.local(actor).crashed {
-            return Taken::Stays;
-        }
         let reaction = step.react_to_message(actor, flight);
         let ignored = reaction.flag;
         if ignored && !self.ordered {
@@ -282,19 +279,21 @@ where
             if lossy {
                 each(Choice::Drop(at));
             }
-            if usize::from(envelope.dst) < self.actors() {
-                each(Choice::Deliver(at));
+            let to = usize::from(envelope.dst);
+            // Nothing reaches who is down.
+            if to < self.actors() && !state.local(to).crashed {
+                each(Choice::Deliver(at, to as u16));
             }
         }
         let locals = || (0..).zip((0..self.actors()).map(|n| state.local(n)));
+        let down = locals().filter(|(_, local)| local.crashed).count();
         for (n, local) in locals() {
             (0..local.timers.len() as u16).for_each(|timer| each(Choice::Timeout(n, timer)));
-        }
-        if locals().filter(|(_, local)| local.crashed).count() < self.model.max_crashes {
-            locals().filter(|(_, l)| !l.crashed).for_each(|(n, _)| each(Choice::Crash(n)));
-        }
-        locals().filter(|(_, l)| l.crashed).for_each(|(n, _)| each(Choice::Recover(n)));
-        for (n, local) in locals() {
+            if local.crashed {
+                each(Choice::Recover(n));
+            } else if down < self.model.max_crashes {
+                each(Choice::Crash(n));
+            }
             for (key, choices) in (0..).zip(local.random.values()) {
                 (0..choices.len() as u16).for_each(|random| each(Choice::Random(n, key, random)));
             }
@@ -307,7 +306,7 @@ where
                 step.remove(at.into());
                 Taken::Leads
             }
-            Choice::Deliver(at) => self.deliver(step, at.into()),
+            Choice::Deliver(at, _) => self.deliver(step, at.into()),
             Choice::Timeout(actor, n) => self.event(step, actor, timeout(n), |local| {
                 let timer = local.timers.iter().nth(n.into());
                 Event::Timeout(timer.expect("a timer that is set").clone())
@@ -323,23 +322,12 @@ where
 
     /// What is sent over a duplicating network depends on what is in flight, and a boundary may
     /// look at everything.
-    fn alone(&self, state: &State<'_, Self>, choice: Choice) -> Option<Alone> {
+    #[inline]
+    fn alone(&self, choice: Choice) -> Option<Alone> {
         if self.duplicating || self.boundary == Boundary::Asked {
             return None;
         }
-        Some(match choice {
-            Choice::Drop(at) => Alone::Lost { at: at.into() },
-            Choice::Deliver(at) => {
-                let at = usize::from(at);
-                Alone::Message { actor: state.flights()[at].message().to(), at }
-            }
-            Choice::Timeout(actor, n) => Alone::Own { actor: actor.into(), own: timeout(n) },
-            Choice::Crash(actor) => Alone::Own { actor: actor.into(), own: CRASH },
-            Choice::Recover(actor) => Alone::Own { actor: actor.into(), own: RECOVER },
-            Choice::Random(actor, key, n) => {
-                Alone::Own { actor: actor.into(), own: random(key, n) }
-            }
-        })
+        Some(choice.alone())
     }
 
     fn action(&self, state: &State<'_, Self>, choice: Choice) -> Self::Action {
@@ -349,7 +337,7 @@ where
         let id = |actor: u16| Id::from(usize::from(actor));
         match choice {
             Choice::Drop(at) => ActorModelAction::Drop(envelope(at)),
-            Choice::Deliver(at) => {
+            Choice::Deliver(at, _) => {
                 let Envelope { src, dst, msg } = envelope(at);
                 ActorModelAction::Deliver { src, dst, msg }
             }
@@ -372,14 +360,7 @@ where
     }
 
     fn kind(&self, choice: Choice) -> usize {
-        match choice {
-            Choice::Drop(_) => 0,
-            Choice::Deliver(_) => 1,
-            Choice::Timeout(..) => 2,
-            Choice::Crash(_) => 3,
-            Choice::Recover(_) => 4,
-            Choice::Random(..) => 5,
-        }
+        choice.kind()
     }
 
     fn goals(&self) -> Vec<Goal> {

@@ -6,6 +6,7 @@
 //! when something reaches it is computed once and remembered.
 
 mod alone;
+mod flat;
 mod state;
 mod step;
 mod store;
@@ -79,8 +80,8 @@ pub trait System: Sync + Sized {
     /// flight what the reaction sends, and change the world by [`Step::change_world`]; whether
     /// it does each of these depends on nothing else. What it does beyond is found out the first
     /// time, and then it is taken each time.
-    fn alone(&self, state: &State<'_, Self>, choice: Self::Choice) -> Option<Alone> {
-        let _ = (state, choice);
+    fn alone(&self, choice: Self::Choice) -> Option<Alone> {
+        let _ = choice;
         None
     }
 
@@ -205,13 +206,15 @@ impl<S: System> Actors<S> {
         State::copied(&self.system, &self.store, state)
     }
 
-    /// A step from a state, outside of a search.
+    /// A step from a state, outside of a search. `after` is a copy of that state, which becomes
+    /// the one that the step leads to.
     pub fn step<'b, 'a>(
         &'a self,
         worker: &'b mut Worker<S>,
         before: &'b State<'a, S>,
+        after: &'b mut State<'a, S>,
     ) -> Step<'b, 'a, S> {
-        Step::new(&self.system, &mut worker.memos, before)
+        Step::new(&self.system, &mut worker.memos, before, after)
     }
 }
 
@@ -265,13 +268,14 @@ impl<S: System> Space for Actors<S> {
         system.choices(&before, &mut |choice| choices.push(choice));
         let judges_steps = sink.open() & step_goals != 0;
         recipes.turn_to(&before);
-        let mut step = Step::new(system, memos, &before);
+        let mut after = None;
         for &choice in choices.iter() {
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
-            let alone = if judges_steps { None } else { system.alone(&before, choice) };
+            let alone = if judges_steps { None } else { system.alone(choice) };
+            let mut learning = false;
             if let Some(alone) = alone {
-                match recipes.foretell(step.memos(), &before, alone) {
+                match recipes.foretell(memos, &before, alone) {
                     Foretold::Stays => {
                         sink.stays(kind, action);
                         continue;
@@ -280,17 +284,18 @@ impl<S: System> Space for Actors<S> {
                         sink.edited(kind, fingerprint, (row, edits), action);
                         continue;
                     }
-                    Foretold::Nothing { learns: true } => step.begin_record(),
-                    Foretold::Nothing { learns: false } => {}
+                    Foretold::Nothing { learns } => learning = learns,
                 }
             }
-            step.restart();
+            let after = after.get_or_insert_with(|| before.clone());
+            let mut step = Step::new(system, memos, &before, after);
+            step.record = learning.then(Box::default);
             let taken = system.take(&mut step, choice);
             if let (Some(alone), Some(record)) = (alone, step.record.take()) {
                 recipes.learn(&step, alone, taken, &record);
             }
             match taken {
-                Taken::Leads if !system.admits(scratch, &step.state) => sink.leaves(kind, action),
+                Taken::Leads if !system.admits(scratch, step.state) => sink.leaves(kind, action),
                 Taken::Leads => {
                     step.state.write(out);
                     sink.step(kind, step.state.fingerprint(), out, action);

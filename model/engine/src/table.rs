@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use crate::memory::{Words, prefetch};
 
-const SHARD_BITS: u32 = 6;
+const SHARD_BITS: u32 = 4;
 
 /// How many parts a table has.
 pub const SHARDS: usize = 1 << SHARD_BITS;
@@ -51,22 +51,27 @@ impl Shard {
         Ok(Self { slots: Words::zeroed(capacity).map_err(|_| Full)?, len: 0 })
     }
 
-    /// Asks for the memory in which `fingerprint` is looked for.
-    #[inline]
-    pub fn prefetch(&self, fingerprint: u64) {
-        let slots = self.slots.as_slice();
-        prefetch(&slots[home(stored(fingerprint), slots.len())]);
-    }
-
     /// Adds a fingerprint; whether it was new.
     #[inline]
     pub fn insert(&mut self, fingerprint: u64) -> Result<bool, Full> {
-        if self.len >= self.slots.as_slice().len() / 4 * 3 {
-            self.grow()?;
-        }
+        self.reserve(1)?;
         let fresh = place(self.slots.as_mut_slice(), stored(fingerprint));
         self.len += usize::from(fresh);
         Ok(fresh)
+    }
+
+    /// Makes room for `more`, so that none of them makes it grow.
+    #[inline]
+    pub fn reserve(&mut self, more: usize) -> Result<(), Full> {
+        while self.len + more > self.slots.as_slice().len() / 4 * 3 {
+            self.grow()?;
+        }
+        Ok(())
+    }
+
+    /// Its slots, and how many are taken, for a caller that has made room.
+    pub fn open(&mut self) -> Open<'_> {
+        Open { slots: self.slots.as_mut_slice(), len: &mut self.len }
     }
 
     #[cold]
@@ -116,6 +121,29 @@ impl Shard {
 
     fn bytes(&self) -> u64 {
         size_of_val(self.slots.as_slice()) as u64
+    }
+}
+
+/// A shard that has room for what is to be added: looked up once, used many times.
+#[derive(Debug)]
+pub struct Open<'a> {
+    slots: &'a mut [u64],
+    len: &'a mut usize,
+}
+
+impl Open<'_> {
+    /// Asks for the memory in which `fingerprint` is looked for.
+    #[inline]
+    pub fn prefetch(&self, fingerprint: u64) {
+        prefetch(&self.slots[home(stored(fingerprint), self.slots.len())]);
+    }
+
+    /// Adds a fingerprint; whether it was new.
+    #[inline]
+    pub fn insert(&mut self, fingerprint: u64) -> bool {
+        let fresh = place(self.slots, stored(fingerprint));
+        *self.len += usize::from(fresh);
+        fresh
     }
 }
 
@@ -205,8 +233,14 @@ mod tests {
         for n in 0..if cfg!(miri) { 2_000 } else { 300_000 } {
             let fingerprint = mix(n % 200_000);
             let mut shard = table.shards()[shard_of(fingerprint)].lock().expect("a shard");
-            shard.prefetch(fingerprint);
-            assert_eq!(shard.insert(fingerprint), Ok(plain.insert(fingerprint)));
+            let fresh = plain.insert(fingerprint);
+            if n % 2 == 0 {
+                assert_eq!(shard.insert(fingerprint), Ok(fresh));
+            } else {
+                shard.reserve(1).expect("memory");
+                shard.open().prefetch(fingerprint);
+                assert_eq!(shard.open().insert(fingerprint), fresh);
+            }
         }
         let all = table
             .shards()

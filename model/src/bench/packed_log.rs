@@ -5,13 +5,13 @@ use levelwise::Codec;
 use stateright::{Model, Property};
 
 /// Entries of a log, at most.
-const ENTRIES: u64 = 6;
+const ENTRIES: u64 = 7;
 /// The largest epoch; the first is 1, and 0 marks an empty place.
 const LAST_EPOCH: u64 = 3;
 const REPLICAS: u64 = 3;
 const WIDTH: u64 = 2 * ENTRIES + 6;
 
-/// A state: 18 bits a replica.
+/// A state: 20 bits a replica.
 pub type State = u64;
 
 /// One replica: two bits an entry, three for the high watermark, two for the epoch, one for

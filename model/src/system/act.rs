@@ -22,7 +22,7 @@ impl Partition {
         self.step_keeping(step, action);
         let flights = step.state.flights().iter().enumerate();
         let doomed = flights.filter(|(_, flight)| {
-            flight.message().message().is_some_and(|m| self.doomed(&step.state, m))
+            flight.message().message().is_some_and(|m| self.doomed(step.state, m))
         });
         let doomed: SmallVec<[usize; 4]> = doomed.map(|(at, _)| at).collect();
         for (gone, at) in doomed.into_iter().enumerate() {
@@ -146,7 +146,7 @@ impl Partition {
             }
             // The controller's publication: one more record for every broker that runs.
             Flying::Record(n, image) => {
-                if step.state.is_reachable(*n) && self.concerns(&step.state, *n, image) {
+                if step.state.is_reachable(*n) && self.concerns(step.state, *n, image) {
                     step.put(number);
                     step.told.published_to.push(*n);
                 }

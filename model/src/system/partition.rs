@@ -163,7 +163,7 @@ impl System for Partition {
     fn take(&self, step: &mut Step<'_, '_, Self>, action: Action) -> Taken {
         self.take_step(step, action);
         // A step that changes nothing leads nowhere new.
-        if step.state == *step.before { Taken::Stays } else { Taken::Leads }
+        if *step.state == *step.before { Taken::Stays } else { Taken::Leads }
     }
 
     fn action(&self, _: &Whole<'_>, action: Action) -> Action {
@@ -209,7 +209,7 @@ impl System for Partition {
     fn judge_step(&self, (): &mut (), action: Action, step: &Step<'_, '_, Self>, open: u64) -> u64 {
         let envelope = |number: &u32| &step.message(*number).message().expect("sent").envelope;
         let sent: SmallVec<[&Envelope; 4]> = step.told.sent.iter().map(envelope).collect();
-        let (before, after) = (self.view(step.before), self.view(&step.state));
+        let (before, after) = (self.view(step.before), self.view(step.state));
         let answers = &step.told.answers;
         let seen = Seen { before: &before, action: &action, after: &after, sent: &sent, answers };
         let mut hits = 0;

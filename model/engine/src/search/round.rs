@@ -99,7 +99,7 @@ impl<S: Space> Crew<S> {
         let chunks = &mut self.chunks[..self.used];
         let Some(pool) = &self.pool else {
             let mut shards: Vec<&mut Shard> = table.shards_mut().collect();
-            let full = chunks.iter().try_for_each(|chunk| chunk.insert_all(&mut shards));
+            let full = chunks.iter_mut().try_for_each(|chunk| chunk.insert_all(&mut shards));
             let each = chunks.iter_mut().zip(parts);
             each.for_each(|(chunk, part)| chunk.compact(Some(part)));
             return full;

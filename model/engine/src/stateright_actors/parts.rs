@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stateright::actor::{Actor, Command, Envelope, Id, Out};
 
 use super::whole::Whole;
-use crate::system::Effect;
+use crate::system::{Alone, Effect};
 
 /// An actor as the model has it.
 #[derive(Debug)]
@@ -76,15 +76,6 @@ pub enum Mail<M> {
     Last(Envelope<M>),
 }
 
-impl<M> Mail<M> {
-    /// The actor that it is for.
-    pub(super) fn to(&self) -> usize {
-        match self {
-            Self::Sent(envelope) | Self::Last(envelope) => envelope.dst.into(),
-        }
-    }
-}
-
 /// The number of a crash among what an actor's own state makes possible.
 pub(super) const CRASH: u32 = 0;
 
@@ -107,8 +98,8 @@ pub(super) fn random(key: u16, n: u16) -> u32 {
 pub enum Choice {
     /// The message at this place is lost.
     Drop(u16),
-    /// The message at this place is delivered.
-    Deliver(u16),
+    /// The message at this place is delivered to this actor.
+    Deliver(u16, u16),
     /// The actor's n-th timer runs out.
     Timeout(u16, u16),
     /// The actor dies.
@@ -117,6 +108,35 @@ pub enum Choice {
     Recover(u16),
     /// Of the actor's n-th random choice, this one.
     Random(u16, u16, u16),
+}
+
+impl Choice {
+    /// The number of its kind.
+    #[inline]
+    pub(super) fn kind(self) -> usize {
+        match self {
+            Self::Drop(_) => 0,
+            Self::Deliver(..) => 1,
+            Self::Timeout(..) => 2,
+            Self::Crash(_) => 3,
+            Self::Recover(_) => 4,
+            Self::Random(..) => 5,
+        }
+    }
+
+    /// What it depends on where messages are not duplicated.
+    #[inline]
+    pub(super) fn alone(self) -> Alone {
+        let own = |actor: u16, own: u32| Alone::Own { actor: actor.into(), own };
+        match self {
+            Self::Drop(at) => Alone::Lost { at: at.into() },
+            Self::Deliver(at, to) => Alone::Message { actor: to.into(), at: at.into() },
+            Self::Timeout(actor, n) => own(actor, timeout(n)),
+            Self::Crash(actor) => own(actor, CRASH),
+            Self::Recover(actor) => own(actor, RECOVER),
+            Self::Random(actor, key, n) => own(actor, random(key, n)),
+        }
+    }
 }
 
 type EffectOf<A> =

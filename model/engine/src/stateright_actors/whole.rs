@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use stateright::actor::{Actor, ActorModelState, Envelope, Id, Network};
+use stateright::actor::{Actor, ActorModelState, Envelope, Id, Network, Timers};
 
 use super::{Local, Mail};
 use crate::system::{Flight, State, System};
@@ -63,14 +63,19 @@ where
         self.state.crashed[n] = local.crashed;
         self.state.actor_storages[n].clone_from(&local.storage);
         let timers = &mut self.state.timers_set[n];
-        timers.cancel_all();
-        for timer in &local.timers {
-            timers.set(timer.clone());
+        let same = |timers: &Timers<A::Timer>| timers.iter().all(|it| local.timers.contains(it));
+        if timers.iter().count() != local.timers.len() || !same(timers) {
+            timers.cancel_all();
+            for timer in &local.timers {
+                timers.set(timer.clone());
+            }
         }
         let random = &mut self.state.random_choices[n].map;
-        random.clear();
-        for (key, choices) in &local.random {
-            random.insert(key.clone(), choices.clone());
+        if !(random.is_empty() && local.random.is_empty()) {
+            random.clear();
+            for (key, choices) in &local.random {
+                random.insert(key.clone(), choices.clone());
+            }
         }
     }
 
@@ -79,8 +84,8 @@ where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
         let new = state.flights();
-        let same = |(old, new): (&(u64, u32), &Flight<'_, Mail<A::Msg>>)| old.1 == new.number();
-        if self.flights.len() == new.len() && self.flights.iter().zip(new).all(same) {
+        let start = common_start(&self.flights, new);
+        if start == new.len() && start == self.flights.len() {
             return;
         }
         if matches!(self.state.network, Network::Ordered(_)) {
@@ -89,46 +94,55 @@ where
                 add(&mut self.state.network, flight.message());
             }
         } else {
-            self.patch(state);
+            self.patch(state, start);
         }
-        self.flights.clear();
-        self.flights.extend(new.iter().map(|flight| (flight.key(), flight.number())));
+        self.flights.truncate(start);
+        self.flights.extend(new[start..].iter().map(|flight| (flight.key(), flight.number())));
     }
 
-    /// Both lists are sorted by key, and equal messages stand side by side.
-    fn patch<S>(&mut self, state: &State<'_, S>)
+    /// Both lists are sorted by key, equal messages stand side by side, and as many as `start` at
+    /// the beginning of both are the same.
+    fn patch<S>(&mut self, state: &State<'_, S>, start: usize)
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let (old, new) = (&self.flights[..], state.flights());
-        let start = common_start(old, new);
-        let (mut i, mut j) = (start, start);
-        while i < old.len() || j < new.len() {
-            let next = new.get(j).map(|flight| (flight.key(), flight.number()));
-            let known = old.get(i).copied();
-            let first = known.into_iter().chain(next).min().expect("one of them is there");
-            let gone = old[i..].iter().take_while(|other| **other == first).count();
-            let there = new[j..].iter().take_while(|f| (f.key(), f.number()) == first).count();
-            (i, j) = (i + gone, j + there);
+        let (mut start, new) = (start, state.flights());
+        // Of the last kind of message of those one list may have more than the other.
+        let last = start.checked_sub(1).map(|last| self.flights[last]);
+        while start > 0 && Some(self.flights[start - 1]) == last {
+            start -= 1;
+        }
+        let (mut old, mut new) = (&self.flights[start..], &new[start..]);
+        let network = &mut self.state.network;
+        while let Some(first) = first_of(old, new) {
+            let gone = old.iter().take_while(|it| **it == first).count();
+            let there = new.iter().take_while(|it| it.number() == first.1).count();
+            (old, new) = (&old[gone..], &new[there..]);
             if gone != there {
-                let message = &state.message_of(first.1);
+                let message = state.message_of(first.1);
                 if there == 0 {
-                    remove(&mut self.state.network, message);
+                    remove(network, message);
                 } else {
-                    set_count(&mut self.state.network, message, there);
+                    set_count(network, message, there);
                 }
             }
         }
     }
 }
 
-/// How many messages both lists start with; one state is much like the next. The last kind of them
-/// is left out, of which one list may have more than the other.
+/// With how many equal messages both lists start; one state is much like the next.
 fn common_start<M>(old: &[(u64, u32)], new: &[Flight<'_, M>]) -> usize {
-    let same = old.iter().zip(new).take_while(|(old, new)| old.1 == new.number());
-    let common = &old[..same.count()];
-    let Some(last) = common.last() else { return 0 };
-    common.len() - common.iter().rev().take_while(|message| *message == last).count()
+    old.iter().zip(new).take_while(|(old, new)| old.1 == new.number()).count()
+}
+
+/// The first message of two sorted lists.
+#[inline]
+fn first_of<M>(old: &[(u64, u32)], new: &[Flight<'_, M>]) -> Option<(u64, u32)> {
+    let next = || new.first().map(|flight| (flight.key(), flight.number()));
+    match (old.first(), next()) {
+        (Some(old), Some(new)) => Some(new.min(*old)),
+        (old, new) => old.copied().or(new),
+    }
 }
 
 /// What a network has in it, in the order of its queues.

@@ -4,9 +4,10 @@
 
 use smallvec::SmallVec;
 
+use super::flat::Flat;
 use super::state::{adds, fingerprint_of};
-use super::step::{Map, Memos};
-use super::{State, Step, System, Taken};
+use super::step::Memos;
+use super::{Flight, State, Step, System, Taken};
 use crate::edits::Edits;
 use crate::space::Memo;
 
@@ -71,9 +72,10 @@ impl Record {
 }
 
 /// What is known of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Way {
     /// It changes nothing.
+    #[default]
     Stays,
     /// It leads to a state.
     Leads,
@@ -82,7 +84,7 @@ enum Way {
 }
 
 /// What a step of an actor changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Recipe {
     /// What the change of the actor's state adds to the sum of the state's parts.
     sum: u64,
@@ -99,7 +101,7 @@ struct Recipe {
 
 const SAME: u32 = u32::MAX;
 
-/// A message to be put in flight.
+/// A message that is in flight, or to be put there.
 #[derive(Clone, Copy, Debug)]
 struct Put {
     number: u32,
@@ -107,15 +109,24 @@ struct Put {
     mark: u64,
 }
 
+impl Put {
+    #[inline]
+    fn of<M>(flight: Flight<'_, M>) -> Self {
+        Self { number: flight.number(), key: flight.key(), mark: flight.mark() }
+    }
+}
+
 /// What a thread remembers of steps.
 #[derive(Debug, Default)]
 pub(super) struct Recipes {
     /// By actor: by state and stimulus. The last is of messages that get lost.
-    known: Vec<Map<u64, Recipe>>,
+    known: Vec<Flat<Recipe>>,
     puts: Vec<Put>,
     worlds: Vec<u64>,
-    /// What the messages of the state at hand are sorted by.
-    keys: Vec<u64>,
+    /// The numbers of the actors' states in the state at hand.
+    locals: Vec<u32>,
+    /// What is in flight in the state at hand.
+    there: Vec<Put>,
     edits: Edits,
     fared: Memo,
 }
@@ -135,7 +146,7 @@ pub(super) enum Foretold<'r> {
 
 impl Recipes {
     pub fn new(actors: usize) -> Self {
-        Self { known: (0..=actors).map(|_| Map::default()).collect(), ..Self::default() }
+        Self { known: (0..=actors).map(|_| Flat::default()).collect(), ..Self::default() }
     }
 
     pub fn fared(&self) -> Memo {
@@ -144,37 +155,37 @@ impl Recipes {
 
     /// From now on it is about this state.
     pub fn turn_to<S: System>(&mut self, state: &State<'_, S>) {
-        self.keys.clear();
-        self.keys.extend(state.flights().iter().map(|flight| flight.key()));
+        self.locals.clear();
+        self.locals.extend((0..state.actors()).map(|actor| state.local_number(actor)));
+        self.there.clear();
+        self.there.extend(state.flights().iter().map(|flight| Put::of(*flight)));
     }
 
     /// Which map a step is looked up in, and by what.
-    #[inline]
-    fn place<S: System>(&self, before: &State<'_, S>, alone: Alone) -> (usize, u64) {
-        let message = |at: usize| u64::from(before.flights()[at].number()) << 1;
+    #[expect(clippy::inline_always, reason = "it is done for every generated state")]
+    #[inline(always)]
+    fn place(&self, alone: Alone) -> (usize, u64) {
+        let message = |at: usize| u64::from(self.there[at].number) << 1;
+        let local = |actor: usize| u64::from(self.locals[actor]) << 33;
         match alone {
-            Alone::Message { actor, at } => {
-                (actor, u64::from(before.local_number(actor)) << 33 | message(at))
-            }
-            Alone::Own { actor, own } => {
-                let local = u64::from(before.local_number(actor)) << 33;
-                (actor, local | u64::from(own) << 1 | 1)
-            }
+            Alone::Message { actor, at } => (actor, local(actor) | message(at)),
+            Alone::Own { actor, own } => (actor, local(actor) | u64::from(own) << 1 | 1),
             Alone::Lost { at } => (self.known.len() - 1, message(at)),
         }
     }
 
     /// What a step from the state at hand leads to, as far as it is known.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is done for every generated state")]
+    #[inline(always)]
     pub fn foretell<S: System>(
         &mut self,
         memos: &Memos<S>,
         before: &State<'_, S>,
         alone: Alone,
     ) -> Foretold<'_> {
-        let (map, key) = self.place(before, alone);
+        let (map, key) = self.place(alone);
         self.fared.asked += 1;
-        let Some(&recipe) = self.known[map].get(&key) else {
+        let Some(&recipe) = self.known[map].get(key) else {
             self.fared.computed += 1;
             return Foretold::Nothing { learns: true };
         };
@@ -190,7 +201,8 @@ impl Recipes {
 
     /// Makes the edits, and the sum of the parts of the state that they lead to; `None` if the
     /// world was never changed like that.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is done for every generated state")]
+    #[inline(always)]
     fn follow<S: System>(
         &mut self,
         memos: &Memos<S>,
@@ -212,26 +224,22 @@ impl Recipes {
                 self.edits.set(before.actors(), world);
             }
         }
-        let first = before.place_of_flights();
-        let removed = alone.at().map(|at| {
-            sum = sum.wrapping_sub(before.sum_without_flight(at));
+        let (there, first) = (&self.there[..], before.place_of_flights());
+        let taken = alone.at().map(|at| {
+            sum = sum.wrapping_sub(sum_without(there, at));
             self.edits.remove(first + at);
-            self.keys[at]
+            there[at].key
         });
         let puts = &self.puts[recipe.puts as usize..][..recipe.put.into()];
         for (n, put) in puts.iter().enumerate() {
-            let (mut at, mut ahead) = (0, 0);
-            for key in &self.keys {
-                at += usize::from(*key <= put.key);
-                ahead += usize::from(*key == put.key);
-            }
-            for earlier in &puts[..n] {
-                at += usize::from(earlier.key <= put.key);
-                ahead += usize::from(earlier.key == put.key);
-            }
-            if let Some(removed) = removed {
-                at -= usize::from(removed <= put.key);
-                ahead -= usize::from(removed == put.key);
+            // Sorted as they are, those of its queue stand just before its place.
+            let ahead_of = |others: &[Put]| others.iter().filter(|it| it.key == put.key).count();
+            let place = there.iter().take_while(|other| other.key <= put.key).count();
+            let mut ahead = ahead_of(&there[..place]) + ahead_of(&puts[..n]);
+            let mut at = place + puts[..n].iter().filter(|other| other.key <= put.key).count();
+            if let Some(taken) = taken {
+                at -= usize::from(taken <= put.key);
+                ahead -= usize::from(taken == put.key);
             }
             sum = sum.wrapping_add(adds::flight(put.mark, ahead));
             self.edits.insert(first + at, put.number);
@@ -249,11 +257,10 @@ impl Recipes {
         record: &Record,
     ) {
         let before = step.before;
-        let (map, key) = self.place(before, alone);
+        let (map, key) = self.place(alone);
         let (puts, worlds) = (self.puts.len() as u32, self.worlds.len() as u32);
         let (put, changed) = (record.puts.len() as u8, record.worlds.len() as u8);
-        let stays =
-            Recipe { sum: 0, local: SAME, puts, worlds, put: 0, changed: 0, way: Way::Stays };
+        let stays = Recipe { local: SAME, puts, worlds, ..Recipe::default() };
         let recipe = match (taken, record.local) {
             (Taken::Stays, _) => stays,
             _ if !record.is_of(alone) => Recipe { way: Way::Unknown, ..stays },
@@ -264,14 +271,26 @@ impl Recipes {
             }
         };
         if recipe.way == Way::Leads {
-            self.puts.extend(record.puts.iter().map(|&number| {
-                let flight = before.flight(number);
-                Put { number, key: flight.key(), mark: flight.mark() }
-            }));
+            self.puts.extend(record.puts.iter().map(|&number| Put::of(before.flight(number))));
             self.worlds.extend(&record.worlds);
         }
         self.known[map].insert(key, recipe);
     }
+}
+
+/// How much less the sum is if the message at this place is taken out.
+#[inline]
+fn sum_without(there: &[Put], at: usize) -> u64 {
+    let Put { key, mark, .. } = there[at];
+    let ahead = there[..at].iter().rev().take_while(|other| other.key == key).count();
+    let mut less = adds::flight(mark, ahead);
+    let behind = there[at + 1..].iter().take_while(|other| other.key == key);
+    for (ahead, moved) in (ahead..).zip(behind) {
+        // It moves up.
+        less = less.wrapping_add(adds::flight(moved.mark, ahead + 1));
+        less = less.wrapping_sub(adds::flight(moved.mark, ahead));
+    }
+    less
 }
 
 impl Record {

@@ -187,9 +187,9 @@ impl<'a, S: System> State<'a, S> {
     /// A sum, since what is in flight has no order beyond that of its queues.
     fn sum_of_parts(&self) -> u64 {
         let seed = self.store.seed();
-        let mut sum = adds::world(self.world.mark);
-        for (n, local) in self.locals.iter().enumerate() {
-            sum = sum.wrapping_add(adds::local(n, local.mark));
+        let mut sum = self.world.mark;
+        for local in &self.locals {
+            sum = sum.wrapping_add(local.mark);
         }
         for (n, word) in self.words.iter().enumerate() {
             sum = sum.wrapping_add(adds::word(n, *word, seed));
@@ -207,30 +207,13 @@ impl<'a, S: System> State<'a, S> {
     /// How the sum changes if an actor's state does.
     pub(super) fn sum_with_local(&self, actor: usize, number: u32) -> u64 {
         let (old, new) = (self.locals[actor].mark, self.store.locals[actor].get(number).mark);
-        adds::local(actor, new).wrapping_sub(adds::local(actor, old))
+        new.wrapping_sub(old)
     }
 
     /// How the sum changes if the world does.
     pub(super) fn sum_with_world(&self, number: u32) -> u64 {
         let new = self.store.worlds.get(number).mark;
-        adds::world(new).wrapping_sub(adds::world(self.world.mark))
-    }
-
-    /// How much less the sum is if the message at this place is taken out.
-    #[inline]
-    pub(super) fn sum_without_flight(&self, at: usize) -> u64 {
-        let key = self.flights[at].key();
-        let mut less = self.adds_flight(at);
-        for behind in at + 1..self.flights.len() {
-            if self.flights[behind].key() != key {
-                break;
-            }
-            let ahead = self.flights[..behind].iter().rev().take_while(|f| f.key() == key).count();
-            let mark = self.flights[behind].mark();
-            less = less.wrapping_add(adds::flight(mark, ahead));
-            less = less.wrapping_sub(adds::flight(mark, ahead - 1));
-        }
-        less
+        new.wrapping_sub(self.world.mark)
     }
 
     /// Where in a row the messages begin.
@@ -312,14 +295,14 @@ impl<'a, S: System> State<'a, S> {
     pub(super) fn set_local(&mut self, actor: usize, number: u32) {
         let local = self.store.locals[actor].get(number);
         let old = std::mem::replace(&mut self.locals[actor], local);
-        self.replace(adds::local(actor, old.mark), adds::local(actor, local.mark));
+        self.replace(old.mark, local.mark);
     }
 
     #[inline]
     pub(super) fn set_world(&mut self, number: u32) {
         let world = self.store.worlds.get(number);
         let old = std::mem::replace(&mut self.world, world);
-        self.replace(adds::world(old.mark), adds::world(world.mark));
+        self.replace(old.mark, world.mark);
     }
 
     #[inline]
@@ -370,23 +353,13 @@ pub(super) fn fingerprint_of(sum: u64) -> u64 {
     mix(sum)
 }
 
-/// What each part of a state adds to the sum that its fingerprint is made of.
+/// What each part of a state adds to the sum that its fingerprint is made of: an actor's state, the
+/// world and a message with none ahead of it in its queue each their mark.
 pub(super) mod adds {
     use crate::fingerprint::mix;
 
-    const LOCAL: u64 = 0x9e37_79b9_7f4a_7c15;
     const WORD: u64 = 0xc2b2_ae3d_27d4_eb4f;
     const PLACE: u64 = 0x1656_67b1_9e37_79f9;
-
-    #[inline]
-    pub fn local(actor: usize, mark: u64) -> u64 {
-        mix(mark.wrapping_add(LOCAL.wrapping_mul(actor as u64 + 1)))
-    }
-
-    #[inline]
-    pub fn world(mark: u64) -> u64 {
-        mix(mark ^ WORD)
-    }
 
     #[inline]
     pub fn word(n: usize, word: u32, seed: u64) -> u64 {
@@ -395,6 +368,6 @@ pub(super) mod adds {
 
     #[inline]
     pub fn flight(mark: u64, ahead: usize) -> u64 {
-        mix(mark.wrapping_add(PLACE.wrapping_mul(ahead as u64 + 1)))
+        if ahead == 0 { mark } else { mix(mark.wrapping_add(PLACE.wrapping_mul(ahead as u64))) }
     }
 }

@@ -97,7 +97,7 @@ impl Hasher for Mixed {
     }
 }
 
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixed>>;
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mixed>>;
 
 /// What a thread remembers of actors and worlds.
 pub(super) struct Memos<S: System> {
@@ -144,7 +144,7 @@ pub struct Step<'b, 'a, S: System> {
     /// The state it leads from.
     pub before: &'b State<'a, S>,
     /// The state it leads to.
-    pub state: State<'a, S>,
+    pub state: &'b mut State<'a, S>,
     /// What it makes visible.
     pub told: S::Told,
     /// What it did, if that is wanted.
@@ -152,20 +152,18 @@ pub struct Step<'b, 'a, S: System> {
 }
 
 impl<'b, 'a, S: System> Step<'b, 'a, S> {
-    pub(super) fn new(system: &'a S, memos: &'b mut Memos<S>, before: &'b State<'a, S>) -> Self {
-        let told = S::Told::default();
-        Self { system, memos, before, state: before.clone(), told, record: None }
-    }
-
-    /// What is remembered.
-    pub(super) fn memos(&self) -> &Memos<S> {
-        self.memos
-    }
-
-    /// From now on what it does is written down.
-    #[cold]
-    pub(super) fn begin_record(&mut self) {
-        self.record = Some(Box::default());
+    /// A step from `before`, of which `state` is a copy, or became another one by a step from it.
+    #[inline]
+    pub(super) fn new(
+        system: &'a S,
+        memos: &'b mut Memos<S>,
+        before: &'b State<'a, S>,
+        state: &'b mut State<'a, S>,
+    ) -> Self {
+        if state.changed {
+            state.clone_from(before);
+        }
+        Self { system, memos, before, state, told: S::Told::default(), record: None }
     }
 
     #[inline]
@@ -173,15 +171,6 @@ impl<'b, 'a, S: System> Step<'b, 'a, S> {
         if let Some(record) = &mut self.record {
             note(record);
         }
-    }
-
-    /// Starts once more from the same state.
-    #[inline]
-    pub(super) fn restart(&mut self) {
-        if self.state.changed {
-            self.state.clone_from(self.before);
-        }
-        self.told = S::Told::default();
     }
 
     /// Lets a message reach an actor. Its state changes at once; what it does beyond that is for

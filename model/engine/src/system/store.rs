@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::System;
+use crate::fingerprint::mix;
 use crate::intern::Interner;
 
 /// The interned parts of the states of a system.
@@ -46,11 +47,13 @@ impl<M: Hash> Hash for Posted<M> {
 
 impl<S: System> Store<S> {
     pub(super) fn new(actors: usize, seed: u64) -> Self {
+        // Each with a seed of its own, so that the marks of equal values are different.
+        let seeds = |n: usize| mix(seed.wrapping_add(mix(n as u64 + 1)));
         Self {
             seed,
-            locals: (0..actors).map(|_| Interner::new(seed)).collect(),
-            worlds: Interner::new(seed),
-            messages: Interner::new(seed),
+            locals: (0..actors).map(|n| Interner::new(seeds(n + 2))).collect(),
+            worlds: Interner::new(seeds(0)),
+            messages: Interner::new(seeds(1)),
         }
     }
 

@@ -121,6 +121,22 @@ pub fn scenarios() -> Vec<Scenario> {
             bounds: Bounds { brokers: 3, min_isr: 2, acks: all(), moves: 1, crashes: 1, ..PLAIN },
             witnesses: &[LagOfOneRound, Truncation, Diverging, IsrShrunk, IsrExpanded, Fenced],
         },
+        Scenario {
+            name: "big",
+            sentence: "three-brokers with a record and a move more: more than a hundred million \
+                       states",
+            bounds: Bounds {
+                brokers: 3,
+                min_isr: 2,
+                records: 3,
+                acks: all(),
+                moves: 2,
+                crashes: 1,
+                ..PLAIN
+            },
+            // Whatever can be seen in it is seen in the smaller one, and in seconds.
+            witnesses: &[],
+        },
     ]
 }
 

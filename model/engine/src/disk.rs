@@ -29,6 +29,9 @@ impl DiskError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "free space there, or name a folder on another disk"
             }
+            io::ErrorKind::FileTooLarge => {
+                "raise the limit on the size of a file, or name a folder on another disk"
+            }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "name a folder that may be written"
             }

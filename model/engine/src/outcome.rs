@@ -144,8 +144,8 @@ pub enum Verdict {
     },
 }
 
-/// What a search found. All but `bytes`, `spilled` and `memo` is the same for any number of
-/// threads, whether it spilled, and whether it was gone on with.
+/// What a search found. All but `bytes`, `spilled`, `resumed` and `memo` is the same for any number
+/// of threads, whether it spilled, and whether it was gone on with.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How far it came.
@@ -170,6 +170,8 @@ pub struct Outcome {
     pub bytes: u64,
     /// Bytes that were written where it spilled.
     pub spilled: u64,
+    /// How many levels were taken from a checkpoint: at least one, if the search was gone on with.
+    pub resumed: u64,
     /// How the memos of the workers fared.
     pub memo: Memo,
     pub(crate) levels: Levels,

@@ -92,6 +92,7 @@ fn nothing<S: Space>(space: &S, stop: Stop) -> Outcome {
         seed: space.seed(),
         bytes: 0,
         spilled: 0,
+        resumed: 0,
         memo: Memo::default(),
         levels: Levels::default(),
     }
@@ -110,8 +111,8 @@ struct Search<'a, S: Space> {
     bytes: u64,
     panic: Option<Panic>,
     disk: Option<DiskError>,
-    /// Whether it goes on with a checkpoint.
-    resumed: bool,
+    /// How many levels were taken from a checkpoint.
+    resumed: u64,
     started: Instant,
 }
 
@@ -132,7 +133,7 @@ impl<'a, S: Space> Search<'a, S> {
             bytes: 0,
             panic: None,
             disk: None,
-            resumed: false,
+            resumed: 0,
             started: Instant::now(),
         })
     }
@@ -355,7 +356,7 @@ impl<'a, S: Space> Search<'a, S> {
         if let Some(log) = self.store.log.take_if(|_| !self.space.is_repeatable()) {
             let error = log.abandon();
             // What was stored may be of other states than the fingerprints mean now.
-            if self.resumed {
+            if self.resumed > 0 {
                 return Err(Stop::Disk(error));
             }
             self.disk.get_or_insert(error);
@@ -388,6 +389,7 @@ impl<'a, S: Space> Search<'a, S> {
             seed: self.space.seed(),
             bytes: self.bytes,
             spilled: self.store.spilling.as_ref().map_or(0, |it| it.scratch.written()),
+            resumed: self.resumed,
             memo: self.crew.memo(self.space),
             levels: self.store.levels,
         }

@@ -40,8 +40,8 @@ pub fn resume_watched<S: Space>(
     let failed = |stop| unusable(stop, checkpoint);
     let mut search = Search::new(space, options, true).map_err(failed)?;
     let frontier = search.restore(&saved, checkpoint)?;
+    search.resumed = saved.levels.len() as u64;
     search.store.log = Some(Log::go_on(checkpoint, head, saved)?);
-    search.resumed = true;
     let verdict = search.go_on(frontier, None, watch);
     Ok(search.outcome(verdict))
 }

@@ -59,14 +59,16 @@ where
                 Options { threads, checkpoint: Some(checkpoint(&again)), ..options.clone() };
             let narrow = tight(n + depth as usize);
             let options = if n < 3 { options } else { spilling(folder.path(), narrow, &options) };
+            let mut from = depth;
             if n % 2 == 1 && depth + 2 < expected.depth as u32 {
-                let limits = at_depth(depth + 2);
+                from += 2;
+                let limits = at_depth(from);
                 let part = Options { limits, ..options.clone() };
                 let outcome = levelwise::resume(space, &part).expect("a sound checkpoint");
                 assert_eq!(outcome.bound(), Some(Bound::Depth));
             }
             let outcome = levelwise::resume(space, &options).expect("a sound checkpoint");
-            assert_eq!(outcome.disk, None);
+            assert_eq!((outcome.disk.clone(), outcome.resumed), (None, from.into()));
             assert_eq!(found(space, &outcome), expected, "depth {depth}, {threads} threads, {n}");
             // What is there now is of its end, and does as well.
             let outcome = levelwise::resume(space, &options).expect("a sound checkpoint");

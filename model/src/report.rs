@@ -6,11 +6,11 @@ use std::time::Instant;
 use klog_trace::Action;
 use klog_trace::property::{Kind, Property, Witness};
 use klog_trace::trace::Bounds;
-use levelwise::Bound;
+use levelwise::{Bound, Unusable};
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::search::{Figures, Goal, Limits, Panicked, search};
+use crate::search::{Figures, Files, Goal, Identity, Limits, Panicked, search_with};
 use crate::system::System;
 
 /// What to run.
@@ -119,8 +119,8 @@ pub struct Subject {
     pub bounds: Within,
 }
 
-/// The report of one run. `seconds` and `peak_rss_bytes` are measurements; all else is the same
-/// in every run.
+/// The report of one run. `seconds`, `peak_rss_bytes`, `memo_hit_rate` and `spilled_bytes` are
+/// measurements, and `resumed_levels` says how it was run; all else is the same in every run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The scenario's name.
@@ -163,6 +163,13 @@ pub struct Report {
     pub audit: Option<Audit>,
     /// A panic of the model, which ended the search.
     pub panic: Option<Panicked>,
+    /// Bytes written to files where memory was short (measured).
+    pub spilled_bytes: u64,
+    /// Levels taken from a checkpoint; 0 if the search was not gone on with.
+    pub resumed_levels: u64,
+    /// What went wrong with files. It ended the search if that is the bound; otherwise the
+    /// checkpoint is older than the search.
+    pub disk: Option<String>,
 }
 
 /// What a second search with other fingerprints tells.
@@ -179,34 +186,46 @@ pub enum Audit {
 
 /// Runs a job: the whole space, with the shortest path to whatever is found in it. For a single
 /// row, a search that ends at the row's shortest path.
-pub fn run(job: &Job, limits: &Limits) -> Report {
-    run_with_seed(job, limits, 0)
+/// It is an error if the search could not begin, which no search without files is.
+pub fn run(job: &Job, limits: &Limits, files: &Files) -> Result<Report, Unusable> {
+    run_with_seed(job, limits, files, 0)
 }
 
 /// Runs a job twice, with other fingerprints the second time, and says whether both found the same.
-pub fn run_twice(job: &Job, limits: &Limits) -> Report {
-    run(job, limits).audited_by(|| run_with_seed(job, limits, 1))
+pub fn run_twice(job: &Job, limits: &Limits, files: &Files) -> Result<Report, Unusable> {
+    let first = run(job, limits, files)?;
+    Ok(first.audited_by(&run_with_seed(job, limits, files, 1)?))
 }
 
-fn run_with_seed(job: &Job, limits: &Limits, seed: u64) -> Report {
+impl Job {
+    fn subject(&self) -> Subject {
+        Subject {
+            scenario: self.scenario.clone(),
+            protocol: self.protocol.name.clone(),
+            faults: self.protocol.fault_names(),
+            bounds: Within::Scenario(self.bounds.clone()),
+        }
+    }
+
+    /// What its checkpoint is of.
+    pub fn identity(&self) -> Identity {
+        Identity::new(&self.subject(), self.only, false)
+    }
+}
+
+fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result<Report, Unusable> {
     let started = Instant::now();
     let system = System::with_seed(job.protocol.clone(), job.bounds.clone(), seed);
     let system = Arc::new(system);
     let only = job.only.and_then(Goal::of);
-    let mut found = search(&system, only, limits);
+    let mut found = search_with(&system, only, limits, files)?;
     let paths = std::mem::take(&mut found.paths);
     let of = |goal: Goal| paths.iter().find(|hit| hit.0 == goal).map(|hit| hit.1.clone());
     let goals = Goal::every_row().filter(|goal| only.is_none_or(|only| only == *goal));
     let bound = found.figures.bound;
-    let subject = Subject {
-        scenario: job.scenario.clone(),
-        protocol: job.protocol.name.clone(),
-        faults: job.protocol.fault_names(),
-        bounds: Within::Scenario(job.bounds.clone()),
-    };
     let properties = goals.map(|goal| row(job, goal, of(goal), bound)).collect();
-    let report = Report::new(subject, found.figures, &Action::KINDS, properties, started);
-    Report { outside_claim: found.outside_claim, ..report }
+    let report = Report::new(job.subject(), found.figures, &Action::KINDS, properties, started);
+    Ok(Report { outside_claim: found.outside_claim, ..report })
 }
 
 fn row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
@@ -268,13 +287,15 @@ impl Report {
             memo_hit_rate: figures.memo.map(levelwise::Memo::hit_rate),
             audit: None,
             panic: figures.panic,
+            spilled_bytes: figures.spilled,
+            resumed_levels: figures.resumed,
+            disk: figures.disk,
         }
     }
 
     /// The same, compared with a second search that has other fingerprints.
     #[must_use]
-    pub fn audited_by(self, again: impl FnOnce() -> Self) -> Self {
-        let second = again();
+    pub fn audited_by(self, second: &Self) -> Self {
         // Where a limit on time or memory cut them, they need not have come equally far.
         let comparable = self.complete() && second.complete();
         let same = (self.unique, self.generated, self.depth, self.lengths())
@@ -284,7 +305,13 @@ impl Report {
             (true, true) => Audit::Same,
             (true, false) => Audit::Differs,
         };
-        Self { audit: Some(audit), seconds: self.seconds + second.seconds, ..self }
+        Self {
+            audit: Some(audit),
+            seconds: self.seconds + second.seconds,
+            spilled_bytes: self.spilled_bytes + second.spilled_bytes,
+            disk: self.disk.or_else(|| second.disk.clone()),
+            ..self
+        }
     }
 }
 

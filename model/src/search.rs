@@ -1,6 +1,8 @@
 //! Searching a scenario: what is looked for, by which engine, and what was found.
 
 pub mod by_stateright;
+mod files;
+mod identity;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,9 +10,12 @@ use std::time::Instant;
 
 use klog_trace::Action;
 use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
-use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Verdict};
+use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Unusable, Verdict};
 
 use crate::system::{Partition, System};
+
+pub use files::{Files, Kept};
+pub use identity::Identity;
 
 /// A row of a report: what is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +141,12 @@ pub struct Figures {
     pub memo: Option<Memo>,
     /// Memory taken for states, by the search's own count.
     pub bytes: Option<u64>,
+    /// Bytes written where memory was short.
+    pub spilled: u64,
+    /// Levels taken from a checkpoint; 0 if it was not gone on with.
+    pub resumed: u64,
+    /// What went wrong with files.
+    pub disk: Option<String>,
 }
 
 impl Figures {
@@ -158,6 +169,9 @@ impl Figures {
             actions: outcome.counts.kinds.clone(),
             memo: (outcome.memo != Memo::default()).then_some(outcome.memo),
             bytes: Some(outcome.bytes),
+            spilled: outcome.spilled,
+            resumed: outcome.resumed,
+            disk: outcome.disk.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -190,13 +204,25 @@ impl Limits {
 
 /// Looks at every state, or, if there is a goal, for the shortest path to it alone.
 pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Found {
+    let found = search_with(system, goal, limits, &Files::default());
+    found.expect("a search without files begins")
+}
+
+/// The same with files. It is an error if the search could not begin.
+pub fn search_with(
+    system: &Arc<System>,
+    goal: Option<Goal>,
+    limits: &Limits,
+    files: &Files,
+) -> Result<Found, Unusable> {
     match limits.engine {
-        Engine::Stateright => by_stateright::search(system, goal, limits),
+        Engine::Stateright => Ok(by_stateright::search(system, goal, limits)),
         Engine::Levelwise => {
             let tally = 1 << Partition::OUTSIDE_CLAIM;
             let goals = goal.map_or(u64::MAX, |goal| 1 << goal.number() | tally);
             let until = if goal.is_some() { Until::AllHit } else { Until::Exhausted };
-            found(system, &levelwise::search(system.space(), &limits.options(goals, until)))
+            let outcome = files.search(system.space(), limits.options(goals, until))?;
+            Ok(found(system, &outcome))
         }
     }
 }

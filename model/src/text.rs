@@ -183,6 +183,12 @@ fn notes(report: &Report) -> String {
         Some(Audit::Differs) => writeln!(text, "audit: NOT the same with other fingerprints"),
         Some(Audit::Cut) => writeln!(text, "audit: a limit cut it, so nothing is compared"),
     };
+    if report.spilled_bytes > 0 {
+        let _ = writeln!(text, "spilled to files: {} bytes", thousands(report.spilled_bytes));
+    }
+    if report.resumed_levels > 0 {
+        let _ = writeln!(text, "resumed after level {} of a checkpoint", report.resumed_levels);
+    }
     if let Some(panic) = &report.panic {
         let (message, path) = (&panic.message, path(&panic.path));
         let _ = writeln!(

@@ -101,6 +101,9 @@ impl Search {
             actions: counters.actions.iter().map(|count| count.load(Relaxed)).collect(),
             memo: None,
             bytes: None,
+            spilled: 0,
+            resumed: 0,
+            disk: None,
         };
         Found { paths, outside_claim: counters.outside_claim.load(Relaxed), figures }
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use klog_trace::property::Kind;
-use levelwise::{Hit, Outcome, Plain, Reduced, Symmetric, Until};
+use levelwise::{Hit, Outcome, Plain, Reduced, Symmetric, Until, Unusable};
 
 use super::async_isr::AsyncIsr;
 use super::{Action, OutOfRange, Twin, async_isr};
 use crate::report::{self, Report, Row, Subject, Within};
-use crate::search::{Figures, Limits};
+use crate::search::{Figures, Files, Identity, Limits};
 
 /// A module, within bounds, perhaps with a guard taken out.
 #[derive(Clone, Copy, Debug)]
@@ -93,15 +93,39 @@ impl Published {
     }
 }
 
-/// Runs a module with fingerprints made with `seed`.
-pub fn run(job: &Job, limits: &Limits, seed: u64) -> Report {
-    match job.module {
-        Published::Ladder(twin) => run_model(job, twin, Action::KINDS, limits, seed),
-        Published::AsyncIsr(twin) => run_model(job, twin, async_isr::Action::KINDS, limits, seed),
+impl Job {
+    /// What its checkpoint is of.
+    pub fn identity(&self) -> Identity {
+        Identity::new(&self.module.subject(), self.only, self.symmetry)
     }
 }
 
-fn run_model<M>(job: &Job, model: M, kinds: &[&'static str], limits: &Limits, seed: u64) -> Report
+/// Runs a module. It is an error if the search could not begin.
+pub fn run(job: &Job, limits: &Limits, files: &Files) -> Result<Report, Unusable> {
+    run_with_seed(job, limits, files, 0)
+}
+
+/// Runs a module twice, with other fingerprints the second time, and says whether both found the
+/// same.
+pub fn run_twice(job: &Job, limits: &Limits, files: &Files) -> Result<Report, Unusable> {
+    let first = run(job, limits, files)?;
+    Ok(first.audited_by(&run_with_seed(job, limits, files, 1)?))
+}
+
+fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result<Report, Unusable> {
+    let how = (limits, files, seed);
+    match job.module {
+        Published::Ladder(twin) => run_model(job, twin, Action::KINDS, how),
+        Published::AsyncIsr(twin) => run_model(job, twin, async_isr::Action::KINDS, how),
+    }
+}
+
+fn run_model<M>(
+    job: &Job,
+    model: M,
+    kinds: &[&'static str],
+    (limits, files, seed): (&Limits, &Files, u64),
+) -> Result<Report, Unusable>
 where
     M: Symmetric + Sync + Clone,
     M::Action: Clone + std::fmt::Display,
@@ -118,15 +142,15 @@ where
     let sentences = |path: Vec<M::Action>| path.iter().map(ToString::to_string).collect::<Vec<_>>();
     if job.symmetry {
         let space = Reduced::new(model, seed);
-        let outcome = levelwise::search(&space, &options);
+        let outcome = files.search(&space, options)?;
         let told = |hit| sentences(space.path(&outcome, hit).expect("a model answers the same"));
-        assemble(job, &judged, &outcome, told, kinds, started)
+        Ok(assemble(job, &judged, &outcome, told, kinds, started))
     } else {
         let space = Plain::new(model).with_seed(seed);
-        let outcome = levelwise::search(&space, &options);
+        let outcome = files.search(&space, options)?;
         let path = |hit| outcome.path(&space, hit).expect("a model answers the same");
         let told = |hit| sentences(path(hit).into_actions());
-        assemble(job, &judged, &outcome, told, kinds, started)
+        Ok(assemble(job, &judged, &outcome, told, kinds, started))
     }
 }
 

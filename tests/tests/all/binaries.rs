@@ -21,7 +21,7 @@ fn check(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 /// The one line on stderr of a command that must be refused.
-fn refused(arguments: &[&str]) -> String {
+pub fn refused(arguments: &[&str]) -> String {
     let (code, out, err) = check(arguments);
     assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}: {err}");
     assert_eq!(err.lines().count(), 1, "{arguments:?}: {err}");
@@ -244,7 +244,7 @@ fn every_trace_can_be_shown_and_drawn() {
 
 /// The keys of the document, of a run and of a row; docs/checking.md says what each means.
 pub const DOCUMENT: [&str; 3] = ["schema", "runs", "exit"];
-pub const RUN: [&str; 19] = [
+pub const RUN: [&str; 22] = [
     "scenario",
     "protocol",
     "faults",
@@ -264,10 +264,14 @@ pub const RUN: [&str; 19] = [
     "memo_hit_rate",
     "audit",
     "panic",
+    "spilled_bytes",
+    "resumed_levels",
+    "disk",
 ];
 pub const ROW: [&str; 7] = ["id", "kind", "result", "expected", "expected_steps", "steps", "trace"];
-/// What differs from run to run.
-const MEASURED: [&str; 3] = ["seconds", "peak_rss_bytes", "memo_hit_rate"];
+/// What differs from run to run, or with where the run kept its states.
+pub const MEASURED: [&str; 5] =
+    ["seconds", "peak_rss_bytes", "memo_hit_rate", "spilled_bytes", "resumed_levels"];
 
 fn keys(value: &Value) -> BTreeSet<&str> {
     let object = value.as_object().expect("an object");
@@ -379,7 +383,7 @@ fn the_demo_refuses_what_it_cannot_do_with_2() {
 /// Runs a command line in a shell that lets no file grow beyond a few hundred bytes, or gives it
 /// a full device to print to.
 #[cfg(target_os = "linux")]
-fn in_need(name: &str, before: &str, arguments: &str) -> Ran {
+pub fn in_need(name: &str, before: &str, arguments: &str) -> Ran {
     let program = crate::support::binary(name).display().to_string();
     let line = format!("{before} exec '{program}' {arguments}");
     let output = std::process::Command::new("sh")

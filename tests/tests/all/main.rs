@@ -11,6 +11,7 @@
 //! | [`exempt`] | which fields of the real state are not compared? |
 //! | [`cli`] | what does `conform` print, and with which exit code? |
 //! | [`binaries`] | what do `check` and `klog` print, and with which exit code? |
+//! | [`long`] | do searches that spill, or go on another day, say the same, and errors why? |
 //! | [`dump`] | what does `klog dump-log` show of a whole, a torn and a damaged log? |
 //! | [`documents`] | do the documents say what the code does? |
 //! | [`schema`] | is the published format of a trace the one the code reads? |
@@ -32,6 +33,7 @@ mod doomed;
 mod dump;
 mod exempt;
 mod header;
+mod long;
 mod predicted;
 mod schema;
 mod source;

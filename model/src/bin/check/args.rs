@@ -14,6 +14,9 @@ Examples:
   check run --brokers 3 --records 2 --moves 1 --crashes 1 --min-isr 2
   check run --scenario one-crash --protocol kafka-0.10 --record out
                                                     the same, as traces for show and conform replay
+  check run --scenario three-brokers --memory-limit 256M --spill big --checkpoint kept
+                                                    with files when memory is short, and kept
+  check run --scenario three-brokers --resume kept  the same search, another day
   check twin --module kip320 --replicas 3 --log-size 2 --max-records 2 --max-leader-epoch 2
                                                     the public TLA+ module, count for count
   check show traces/diverge/kip101-scenario-1.jsonl
@@ -83,7 +86,7 @@ pub struct Output {
         value_parser = clap::value_parser!(u32).range(1..))]
     pub max_depth: Option<u32>,
     /// End each search that needs more memory than this for its states, such as 512M or 16G
-    /// (exit 3).
+    /// (exit 3); with --spill it goes on.
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size)]
     pub memory_limit: Option<u64>,
     /// Threads: of one search, or of the suite, whose searches run side by side. Results are the
@@ -97,6 +100,22 @@ pub struct Output {
     /// Search again with other fingerprints, and compare (exit 70 if the two differ).
     #[arg(long)]
     pub audit: bool,
+}
+
+/// What a search keeps in files.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct Files {
+    /// Go on with files in this folder when --memory-limit is reached, instead of ending. The
+    /// result is the same.
+    #[arg(long, value_name = "FOLDER")]
+    pub spill: Option<PathBuf>,
+    /// Keep a checkpoint in this folder, level by level, to go on with the search another time.
+    #[arg(long, value_name = "FOLDER")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on with the checkpoint in this folder, and go on keeping it. The result is the same as
+    /// in one go.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "checkpoint")]
+    pub resume: Option<PathBuf>,
 }
 
 /// A number of bytes, with K, M or G for powers of 1024.
@@ -197,6 +216,8 @@ pub struct Run {
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
     #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -233,6 +254,8 @@ pub struct Twin {
     /// Take states that differ in the replicas' names only as one.
     #[arg(long)]
     pub symmetry: bool,
+    #[command(flatten)]
+    pub files: Files,
     #[command(flatten)]
     pub output: Output,
 }

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod bench;
+mod files;
 mod record;
 mod twin;
 
@@ -17,7 +18,7 @@ use klog_model::protocol::{LADDER, Protocol, Rung};
 use klog_model::report::{Job, Report, run, run_twice};
 use klog_model::scenario::{self, Scenario};
 use klog_model::search::by_stateright::Search;
-use klog_model::search::{Engine, Goal, Limits};
+use klog_model::search::{Engine, Files, Goal, Limits};
 use klog_model::system::System;
 use klog_model::{svg, text};
 use klog_trace::property::{PROPERTIES, WITNESSES};
@@ -91,7 +92,8 @@ fn threads(output: &Output) -> usize {
 fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
     let jobs: Vec<Job> = scenario::suite().iter().map(scenario::Expected::job).collect();
     let limits = Limits { threads: 1, ..limits(output, interrupted) };
-    let run = |job: &Job| if output.audit { run_twice(job, &limits) } else { run(job, &limits) };
+    let run = if output.audit { run_twice } else { run };
+    let run = |job: &Job| run(job, &limits, &Files::default()).expect("without files it begins");
     // The largest first, so that nobody waits for it at the end; the table keeps its order.
     let queue = Mutex::new((0..jobs.len()).collect::<Vec<_>>());
     let slots: Vec<Mutex<Option<Report>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
@@ -167,25 +169,30 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     };
     let expected = scenario::expectation(scenario.name, &protocol, &bounds);
     let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, expected };
+    let files = files::files(&command.files, &command.output, &job.identity())?;
     if let Some(folder) = &command.record {
         record::prepare(folder)?;
     }
     let limits = limits(&command.output, interrupted);
     let run = if command.output.audit { run_twice } else { run };
-    let mut report = run(&job, &limits);
-    let mut code = exit::of_run(&report);
-    // A search may have taken hours: what it found is printed even if it cannot be recorded.
-    if let Some(folder) = &command.record
-        && let Err(problem) = record::paths_of(&job, &mut report, folder)
-    {
-        say(&format!("check: {problem}"));
-        code = exit::INTERNAL;
+    files::reported(run(&job, &limits, &files), |mut report| {
+        let mut code = exit::of_run(&report);
+        // A search may have taken hours: what it found is printed even if it cannot be recorded.
+        if let Some(folder) = &command.record
+            && let Err(problem) = record::paths_of(&job, &mut report, folder)
+        {
+            say(&format!("check: {problem}"));
+            code = exit::INTERNAL;
+        }
+        (code, one_text(&report, command.output.format, code))
+    })
+}
+
+fn one_text(report: &Report, format: Format, code: u8) -> String {
+    match format {
+        Format::Json => json(std::slice::from_ref(report), code),
+        Format::Human => run_text(report),
     }
-    let text = match command.output.format {
-        Format::Json => json(&[report], code),
-        Format::Human => run_text(&report),
-    };
-    Ok((code, text))
 }
 
 fn run_text(report: &Report) -> String {

@@ -82,7 +82,7 @@ mod tests {
     use klog_model::protocol::Protocol;
     use klog_model::report::{Expectation, Job, run};
     use klog_model::scenario;
-    use klog_model::search::Limits;
+    use klog_model::search::{Files, Limits};
     use klog_trace::property::Witness;
 
     use super::*;
@@ -98,7 +98,7 @@ mod tests {
             only: None,
             expected: Some(expected),
         };
-        run(&job, limits)
+        run(&job, limits, &Files::default()).expect("without files it begins")
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use klog_model::twin::async_isr::{self, AsyncIsr};
-use klog_model::twin::run::{Job, Published, run};
+use klog_model::twin::run::{Job, Published, run, run_twice};
 use klog_model::twin::{Constants, MODULES, Module, Property, Twin};
 
-use super::{Done, Problem, json, limits, run_text};
-use crate::args::{self, Engine, Format};
+use super::{Done, Problem, files, limits, one_text};
+use crate::args::{self, Engine};
 use crate::exit;
 
 /// Runs the command.
@@ -19,16 +19,12 @@ pub fn twin(command: &args::Twin, interrupted: &Arc<AtomicBool>) -> Done {
     }
     let job = job(command)?;
     let limits = limits(output, interrupted);
-    let mut report = run(&job, &limits, 0);
-    if output.audit {
-        report = report.audited_by(|| run(&job, &limits, 1));
-    }
-    let code = exit::of_run(&report);
-    let text = match output.format {
-        Format::Json => json(&[report], code),
-        Format::Human => run_text(&report),
-    };
-    Ok((code, text))
+    let files = files::files(&command.files, output, &job.identity())?;
+    let run = if output.audit { run_twice } else { run };
+    files::reported(run(&job, &limits, &files), |report| {
+        let code = exit::of_run(&report);
+        (code, one_text(&report, output.format, code))
+    })
 }
 
 fn job(command: &args::Twin) -> Result<Job, Problem> {

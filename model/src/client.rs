@@ -3,10 +3,12 @@
 //! A produce and its answer travel at once: a request still under way is one not yet made, and
 //! to judge an answer when it is sent is stricter than when it arrives.
 
+use serde::{Deserialize, Serialize};
+
 use crate::node::{Event, Sends, id};
 
 /// What the clients remember.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Client {
     /// How many values were appended, or may have been.
     pub produced: u8,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use klog_trace::action::{Connection, Node};
 use klog_trace::{Envelope, Image, Message};
 use levelwise::system::{self, Step};
+use serde::{Deserialize, Serialize};
 
 use crate::row::Whole;
 use crate::system::Partition;
 
 /// A message in flight.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct InFlight {
     /// Whether the sender's life that sent it goes on.
     pub connection: Connection,
@@ -20,7 +21,7 @@ pub struct InFlight {
 }
 
 /// What waits to be read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Flying {
     /// A message between nodes.
     Message(InFlight),

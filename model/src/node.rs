@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use klog_trace::action::{Acks, Node};
 use klog_trace::{BrokerView, ClientAnswer, ControllerView, Image, Message};
+use serde::{Deserialize, Serialize};
 use stateright::actor::{Actor, Id, Out};
 
 use crate::rules::{LogFate, Rules};
@@ -63,7 +64,7 @@ pub struct NodeActor {
 }
 
 /// An actor's state.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NodeState {
     /// The controller.
     Controller(ControllerView),

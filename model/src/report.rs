@@ -170,6 +170,9 @@ pub struct Report {
     /// What went wrong with files. It ended the search if that is the bound; otherwise the
     /// checkpoint is older than the search.
     pub disk: Option<String>,
+    /// Why workers on several machines did not come to the end.
+    #[serde(skip)]
+    pub trouble: Option<String>,
 }
 
 /// What a second search with other fingerprints tells.
@@ -220,7 +223,12 @@ fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result
     let only = job.only.and_then(Goal::of);
     let mut found = search_with(&system, only, limits, files)?;
     let paths = std::mem::take(&mut found.paths);
-    let of = |goal: Goal| paths.iter().find(|hit| hit.0 == goal).map(|hit| hit.1.clone());
+    let unled = std::mem::take(&mut found.unled);
+    let of = |goal: Goal| {
+        let path = paths.iter().find(|hit| hit.0 == goal).map(|hit| hit.1.clone());
+        let unled = || unled.iter().find(|hit| hit.0 == goal).map(|hit| hit.1);
+        (path.as_ref().map(Vec::len).or_else(unled), path)
+    };
     let goals = Goal::every_row().filter(|goal| only.is_none_or(|only| only == *goal));
     let bound = found.figures.bound;
     let properties = goals.map(|goal| row(job, goal, of(goal), bound)).collect();
@@ -228,16 +236,21 @@ fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result
     Ok(Report { outside_claim: found.outside_claim, ..report })
 }
 
-fn row(job: &Job, goal: Goal, path: Option<Vec<Action>>, bound: Option<Bound>) -> Row {
+fn row(
+    job: &Job,
+    goal: Goal,
+    (steps, path): (Option<usize>, Option<Vec<Action>>),
+    bound: Option<Bound>,
+) -> Row {
     let (id, kind) = goal.row();
     let expected = job.expected.as_ref().and_then(|e| e.of(goal));
     Row {
         id,
         kind: kind.name(),
-        result: Outcome::of(kind, path.is_some(), bound),
+        result: Outcome::of(kind, steps.is_some(), bound),
         expected: expected.map(|e| e.0),
         expected_steps: expected.and_then(|e| e.1),
-        steps: path.as_ref().map(Vec::len),
+        steps,
         trace: None,
         told: path.as_ref().map(|path| path.iter().map(ToString::to_string).collect()),
         path,
@@ -290,6 +303,7 @@ impl Report {
             spilled_bytes: figures.spilled,
             resumed_levels: figures.resumed,
             disk: figures.disk,
+            trouble: figures.trouble,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Searching a scenario: what is looked for, by which engine, and what was found.
 
+pub mod across;
 pub mod by_stateright;
 mod files;
 mod identity;
@@ -13,6 +14,7 @@ use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
 use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Unusable, Verdict};
 
 use crate::system::{Partition, System};
+use across::Met;
 
 pub use files::{Files, Kept};
 pub use identity::Identity;
@@ -54,6 +56,15 @@ impl Goal {
             Self::Witness(witness) => Partition::FIRST_WITNESS + witness as usize,
         }
     }
+
+    /// What a search looks for: every row, or this one and the states outside the claim until it
+    /// is hit.
+    fn wanted(goal: Option<Self>) -> (u64, Until) {
+        let tally = 1 << Partition::OUTSIDE_CLAIM;
+        let goals = goal.map_or(u64::MAX, |goal| 1 << goal.number() | tally);
+        let until = if goal.is_some() { Until::AllHit } else { Until::Exhausted };
+        (goals, until)
+    }
 }
 
 /// Who searches.
@@ -64,6 +75,8 @@ pub enum Engine {
     Levelwise,
     /// stateright's own breadth-first checker, one goal at a time.
     Stateright,
+    /// The same search as a timely dataflow, by one process or several.
+    Timely,
 }
 
 /// When a search must end early, and with how many threads it runs.
@@ -83,6 +96,8 @@ pub struct Limits {
     pub threads: usize,
     /// Who searches.
     pub engine: Engine,
+    /// The processes that search together, of a dataflow.
+    pub met: Met,
 }
 
 impl Default for Limits {
@@ -95,6 +110,7 @@ impl Default for Limits {
             interrupted: Arc::default(),
             threads: 1,
             engine: Engine::default(),
+            met: Met::default(),
         }
     }
 }
@@ -114,6 +130,9 @@ pub struct Found {
     /// The shortest path to each goal that was hit. That of a witness ends with the step that
     /// shows it.
     pub paths: Vec<(Goal, Vec<Action>)>,
+    /// The lengths of the shortest paths to goals that were hit when a worker was lost, so that
+    /// the paths are not known.
+    pub unled: Vec<(Goal, usize)>,
     /// States in which more was lost to power than is promised to survive.
     pub outside_claim: u64,
     /// How far it came.
@@ -147,6 +166,8 @@ pub struct Figures {
     pub resumed: u64,
     /// What went wrong with files.
     pub disk: Option<String>,
+    /// Why workers did not come to the end, of a dataflow.
+    pub trouble: Option<String>,
 }
 
 impl Figures {
@@ -172,6 +193,7 @@ impl Figures {
             spilled: outcome.spilled,
             resumed: outcome.resumed,
             disk: outcome.disk.as_ref().map(ToString::to_string),
+            trouble: None,
         }
     }
 }
@@ -217,10 +239,9 @@ pub fn search_with(
 ) -> Result<Found, Unusable> {
     match limits.engine {
         Engine::Stateright => Ok(by_stateright::search(system, goal, limits)),
+        Engine::Timely => Ok(across::search(system, goal, limits)),
         Engine::Levelwise => {
-            let tally = 1 << Partition::OUTSIDE_CLAIM;
-            let goals = goal.map_or(u64::MAX, |goal| 1 << goal.number() | tally);
-            let until = if goal.is_some() { Until::AllHit } else { Until::Exhausted };
+            let (goals, until) = Goal::wanted(goal);
             let outcome = files.search(system.space(), limits.options(goals, until))?;
             Ok(found(system, &outcome))
         }
@@ -233,6 +254,7 @@ fn found(system: &System, outcome: &Outcome) -> Found {
     let told = |hit| path_to(system, outcome, hit).iter().map(ToString::to_string).collect();
     Found {
         paths: Goal::every_row().filter_map(hit).map(path).collect(),
+        unled: Vec::new(),
         outside_claim: outcome.counts.tallies.get(Partition::OUTSIDE_CLAIM).copied().unwrap_or(0),
         figures: Figures::of(outcome, told),
     }

@@ -5,7 +5,7 @@
 mod act;
 mod partition;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use klog_trace::action::Node;
 use klog_trace::trace::Bounds;
@@ -25,7 +25,7 @@ pub struct System {
     pub protocol: Protocol,
     /// What bounds it.
     pub bounds: Bounds,
-    space: Actors<Partition>,
+    space: Arc<Actors<Partition>>,
     /// Remembers what actors did.
     worker: Mutex<Worker<Partition>>,
 }
@@ -54,7 +54,7 @@ impl System {
 
     /// The same, with fingerprints made with another seed.
     pub fn with_seed(protocol: Protocol, bounds: Bounds, seed: u64) -> Self {
-        let space = Actors::new(Partition::new(&protocol, &bounds), seed);
+        let space = Arc::new(Actors::new(Partition::new(&protocol, &bounds), seed));
         let worker = Mutex::new(space.worker());
         Self { protocol, bounds, space, worker }
     }
@@ -62,6 +62,11 @@ impl System {
     /// What a search looks at.
     pub fn space(&self) -> &Actors<Partition> {
         &self.space
+    }
+
+    /// The same, for threads that outlive this.
+    pub fn shared_space(&self) -> Arc<Actors<Partition>> {
+        Arc::clone(&self.space)
     }
 
     /// The effective minimum size of the ISR.

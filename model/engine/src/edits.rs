@@ -91,7 +91,7 @@ impl Edits {
     }
 
     /// Makes `row` of `before`.
-    pub(crate) fn apply(&self, before: &[u32], row: &mut Vec<u32>) {
+    pub fn apply(&self, before: &[u32], row: &mut Vec<u32>) {
         row.clear();
         apply(self.words(), before, row);
     }

@@ -112,6 +112,8 @@ pub enum Bound {
     Panic,
     /// A file could not be written or read.
     Disk,
+    /// A worker of a search on several machines was lost, or could not go on.
+    Worker,
 }
 
 impl Bound {
@@ -126,6 +128,7 @@ impl Bound {
             Self::Goal => "goal",
             Self::Panic => "panic",
             Self::Disk => "disk",
+            Self::Worker => "worker",
         }
     }
 }

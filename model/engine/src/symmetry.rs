@@ -7,7 +7,7 @@
 use crate::fingerprint::of_words;
 use crate::outcome::{Hit, Outcome};
 use crate::plain::{Codec, Scratch, goal, is_hit};
-use crate::replay::NoPath;
+use crate::replay::{NoPath, Unrepeatable, replay};
 use crate::space::{Goal, Sink, Space};
 
 /// A model whose parts can be renamed without changing what it does.
@@ -69,9 +69,19 @@ impl<M: Symmetric> Reduced<M> {
         M: Sync,
         M::Action: Clone,
     {
-        let path = outcome.path(self, hit)?;
+        Ok(self.path_along(&outcome.ordinals(hit)?)?)
+    }
+
+    /// The path along these ordinals (which initial state, then which action of each state) as the
+    /// model itself would take it.
+    pub fn path_along(&self, ordinals: &[u16]) -> Result<Vec<M::Action>, Unrepeatable>
+    where
+        M: Sync,
+        M::Action: Clone,
+    {
+        let path = replay(self, ordinals)?;
         // Which order makes the state at hand of the state that stands for it.
-        let mut order = inverse(&self.orders[self.first_renaming(outcome, hit)?]);
+        let mut order = inverse(&self.orders[self.first_renaming(ordinals[0])]);
         let mut actions = Vec::with_capacity(path.steps.len());
         for ((action, by), _) in path.steps {
             actions.push(self.model.rename_action(action, &self.model.renaming(&order)));
@@ -80,13 +90,12 @@ impl<M: Symmetric> Reduced<M> {
         Ok(actions)
     }
 
-    /// Which renaming made the state that stands for the initial state of this path.
-    fn first_renaming(&self, outcome: &Outcome, hit: Hit) -> Result<usize, NoPath> {
-        let first = outcome.ordinals(hit)?[0];
+    /// Which renaming made the state that stands for this initial state.
+    fn first_renaming(&self, first: u16) -> usize {
         let states = self.model.init_states();
         let mut within = states.iter().filter(|state| self.model.within_boundary(state));
         let state = within.nth(first.into()).expect("a path starts in an initial state");
-        Ok(self.canonical(state, &mut Vec::new(), &mut Vec::new()).into())
+        self.canonical(state, &mut Vec::new(), &mut Vec::new()).into()
     }
 }
 

@@ -206,6 +206,26 @@ impl<S: System> Actors<S> {
         State::copied(&self.system, &self.store, state)
     }
 
+    /// The fingerprint of a row's state.
+    pub fn fingerprint(&self, row: &[u32]) -> u64 {
+        self.state(row).fingerprint()
+    }
+
+    /// The number of an actor's state in rows, for a state that comes from elsewhere.
+    pub fn keep_local(&self, actor: usize, local: S::Local) -> u32 {
+        self.store.locals[actor].intern(Box::new(local))
+    }
+
+    /// The number of a world in rows.
+    pub fn keep_world(&self, world: S::World) -> u32 {
+        self.store.worlds.intern(world)
+    }
+
+    /// The number of a message in rows.
+    pub fn keep_message(&self, message: S::Message) -> u32 {
+        self.store.post(&self.system, message)
+    }
+
     /// A step from a state, outside of a search. `after` is a copy of that state, which becomes
     /// the one that the step leads to.
     pub fn step<'b, 'a>(

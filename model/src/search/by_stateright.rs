@@ -104,8 +104,10 @@ impl Search {
             spilled: 0,
             resumed: 0,
             disk: None,
+            trouble: None,
         };
-        Found { paths, outside_claim: counters.outside_claim.load(Relaxed), figures }
+        let outside_claim = counters.outside_claim.load(Relaxed);
+        Found { paths, unled: Vec::new(), outside_claim, figures }
     }
 
     /// The path of a witness ends with the step that shows it.

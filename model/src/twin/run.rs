@@ -1,15 +1,16 @@
 //! Running a module of the twin: the same report as of any other run.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use klog_trace::property::Kind;
-use levelwise::{Hit, Outcome, Plain, Reduced, Symmetric, Until, Unusable};
+use levelwise::{Hit, Outcome, Plain, Reduced, Symmetric, Until, Unusable, replay};
 
 use super::async_isr::AsyncIsr;
 use super::{Action, OutOfRange, Twin, async_isr};
 use crate::report::{self, Report, Row, Subject, Within};
-use crate::search::{Figures, Files, Identity, Limits};
+use crate::search::{Engine, Figures, Files, Identity, Limits, across};
 
 /// A module, within bounds, perhaps with a guard taken out.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,22 @@ pub struct Job {
     pub only: Option<&'static str>,
     /// Whether states that differ in the replicas' names only are taken as one.
     pub symmetry: bool,
+}
+
+impl Job {
+    /// What it asks, in words that are the same for equal questions only.
+    pub fn question(&self) -> String {
+        let Self { module, only, symmetry } = self;
+        let without = module.without().unwrap_or("nothing");
+        let constants: Vec<String> =
+            module.constants().iter().map(|(name, value)| format!("{name} {value}")).collect();
+        format!(
+            "twin {}, {}, without {without}, property {}, symmetry {symmetry}",
+            module.name(),
+            constants.join(", "),
+            only.unwrap_or("all"),
+        )
+    }
 }
 
 impl Published {
@@ -127,7 +144,8 @@ fn run_model<M>(
     (limits, files, seed): (&Limits, &Files, u64),
 ) -> Result<Report, Unusable>
 where
-    M: Symmetric + Sync + Clone,
+    M: Symmetric + Send + Sync + Clone + 'static,
+    M::Renaming: 'static,
     M::Action: Clone + std::fmt::Display,
 {
     let started = Instant::now();
@@ -140,46 +158,85 @@ where
     let until = if job.only.is_some() { Until::AllHit } else { Until::Exhausted };
     let options = limits.options(goals, until);
     let sentences = |path: Vec<M::Action>| path.iter().map(ToString::to_string).collect::<Vec<_>>();
-    if job.symmetry {
+    let judging = Judging { job, judged, kinds, started };
+    if limits.engine == Engine::Timely && job.symmetry {
+        let space = Arc::new(Reduced::new(model, seed));
+        let outcome = across::of_space(&space, goals, until, limits);
+        let path = |ordinals: &[u16]| space.path_along(ordinals);
+        let told = |ordinals: &[u16]| sentences(path(ordinals).expect(ANSWERS_ALIKE));
+        Ok(judging.across(&outcome, told))
+    } else if limits.engine == Engine::Timely {
+        let space = Arc::new(Plain::new(model).with_seed(seed));
+        let outcome = across::of_space(&space, goals, until, limits);
+        let path = |ordinals: &[u16]| replay(&*space, ordinals).expect(ANSWERS_ALIKE);
+        Ok(judging.across(&outcome, |ordinals| sentences(path(ordinals).into_actions())))
+    } else if job.symmetry {
         let space = Reduced::new(model, seed);
         let outcome = files.search(&space, options)?;
-        let told = |hit| sentences(space.path(&outcome, hit).expect("a model answers the same"));
-        Ok(assemble(job, &judged, &outcome, told, kinds, started))
+        let told = |hit| sentences(space.path(&outcome, hit).expect(ANSWERS_ALIKE));
+        Ok(judging.report(&outcome, told))
     } else {
         let space = Plain::new(model).with_seed(seed);
         let outcome = files.search(&space, options)?;
-        let path = |hit| outcome.path(&space, hit).expect("a model answers the same");
-        let told = |hit| sentences(path(hit).into_actions());
-        Ok(assemble(job, &judged, &outcome, told, kinds, started))
+        let path = |hit| outcome.path(&space, hit).expect(ANSWERS_ALIKE);
+        Ok(judging.report(&outcome, |hit| sentences(path(hit).into_actions())))
     }
 }
 
-fn assemble(
-    job: &Job,
-    judged: &[&'static str],
-    outcome: &Outcome,
-    told: impl Fn(Hit) -> Vec<String>,
-    kinds: &[&'static str],
+const ANSWERS_ALIKE: &str = "a model answers the same";
+
+/// What a report is made of beside the outcome.
+struct Judging<'a> {
+    job: &'a Job,
+    judged: Vec<&'static str>,
+    kinds: &'a [&'static str],
     started: Instant,
-) -> Report {
-    let figures = Figures::of(outcome, &told);
-    let expects = job.module.without().is_none();
-    let holds = job.module.holds();
-    let row = |&id: &&'static str| {
-        let hit = outcome.hit(id);
-        let expected = expects && holds.contains(&id);
-        Row {
-            id,
-            kind: Kind::Always.name(),
-            result: report::Outcome::of(Kind::Always, hit.is_some(), figures.bound),
-            expected: expected.then_some(report::Outcome::Holds),
-            expected_steps: None,
-            steps: hit.map(Hit::steps),
-            trace: None,
-            path: None,
-            told: hit.map(&told),
-        }
-    };
-    let rows = judged.iter().map(row).collect();
-    Report::new(job.module.subject(), figures, kinds, rows, started)
+}
+
+impl Judging<'_> {
+    /// Of a search by the engine of this project.
+    fn report(&self, outcome: &Outcome, told: impl Fn(Hit) -> Vec<String>) -> Report {
+        let hit = |id: &str| outcome.hit(id).map(|hit| (hit.steps(), Some(told(hit))));
+        self.assemble(Figures::of(outcome, &told), hit)
+    }
+
+    /// Of a search by a dataflow.
+    fn across(
+        &self,
+        outcome: &levelwise_timely::Outcome,
+        told: impl Fn(&[u16]) -> Vec<String>,
+    ) -> Report {
+        let hit = |id: &str| {
+            let hit = outcome.hit(id)?;
+            Some((hit.steps, hit.ordinals.as_deref().map(&told)))
+        };
+        self.assemble(Figures::across(outcome, &told), hit)
+    }
+
+    /// `hit` has the length of the path to a violation, and the path if it is known.
+    fn assemble(
+        &self,
+        figures: Figures,
+        hit: impl Fn(&str) -> Option<(usize, Option<Vec<String>>)>,
+    ) -> Report {
+        let expects = self.job.module.without().is_none();
+        let holds = self.job.module.holds();
+        let row = |&id: &&'static str| {
+            let hit = hit(id);
+            let expected = expects && holds.contains(&id);
+            Row {
+                id,
+                kind: Kind::Always.name(),
+                result: report::Outcome::of(Kind::Always, hit.is_some(), figures.bound),
+                expected: expected.then_some(report::Outcome::Holds),
+                expected_steps: None,
+                steps: hit.as_ref().map(|hit| hit.0),
+                trace: None,
+                path: None,
+                told: hit.and_then(|hit| hit.1),
+            }
+        };
+        let rows = self.judged.iter().map(row).collect();
+        Report::new(self.job.module.subject(), figures, self.kinds, rows, self.started)
+    }
 }

@@ -138,6 +138,8 @@ pub enum Engine {
     Levelwise,
     /// stateright's breadth-first checker, for comparison.
     Stateright,
+    /// The same search as a timely dataflow (what --hosts uses).
+    Timely,
 }
 
 /// Output formats.
@@ -204,6 +206,21 @@ pub enum Interleaving {
     Full,
 }
 
+/// One search by several processes.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct Across {
+    /// Search together with other processes: a file with the HOST:PORT of each, one a line.
+    #[arg(long, value_name = "FILE", requires = "process")]
+    #[arg(conflicts_with_all = ["spill", "checkpoint", "resume"])]
+    pub hosts: Option<PathBuf>,
+    /// Which of the hosts this process is, from 0.
+    #[arg(long, value_name = "N", requires = "hosts")]
+    pub process: Option<usize>,
+    /// How long to wait for the other processes to be there.
+    #[arg(long, value_name = "S", default_value_t = 60, requires = "hosts")]
+    pub wait_seconds: u16,
+}
+
 /// `check run`.
 #[derive(Debug, ClapArgs)]
 pub struct Run {
@@ -217,6 +234,8 @@ pub struct Run {
     pub record: Option<PathBuf>,
     #[command(flatten)]
     pub files: Files,
+    #[command(flatten)]
+    pub across: Across,
     #[command(flatten)]
     pub output: Output,
 }
@@ -256,6 +275,8 @@ pub struct Twin {
     pub symmetry: bool,
     #[command(flatten)]
     pub files: Files,
+    #[command(flatten)]
+    pub across: Across,
     #[command(flatten)]
     pub output: Output,
 }

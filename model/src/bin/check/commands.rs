@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod across;
 mod bench;
 mod files;
 mod record;
@@ -17,6 +18,7 @@ use klog_model::fault::{Fault, FaultInfo};
 use klog_model::protocol::{LADDER, Protocol, Rung};
 use klog_model::report::{Job, Report, run, run_twice};
 use klog_model::scenario::{self, Scenario};
+use klog_model::search::across::Met;
 use klog_model::search::by_stateright::Search;
 use klog_model::search::{Engine, Files, Goal, Limits};
 use klog_model::system::System;
@@ -74,11 +76,13 @@ fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
         engine: match output.engine {
             args::Engine::Levelwise => Engine::Levelwise,
             args::Engine::Stateright => Engine::Stateright,
+            args::Engine::Timely => Engine::Timely,
         },
         deadline: output
             .max_seconds
             .map(|s| Instant::now() + Duration::from_secs(s.unsigned_abs())),
         interrupted: Arc::clone(interrupted),
+        met: Met::default(),
     }
 }
 
@@ -173,10 +177,12 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     if let Some(folder) = &command.record {
         record::prepare(folder)?;
     }
-    let limits = limits(&command.output, interrupted);
+    let mut limits = limits(&command.output, interrupted);
+    across::meet(&command.across, &command.output, &question(&job), &mut limits)?;
     let run = if command.output.audit { run_twice } else { run };
     files::reported(run(&job, &limits, &files), |mut report| {
         let mut code = exit::of_run(&report);
+        say_trouble(&report);
         // A search may have taken hours: what it found is printed even if it cannot be recorded.
         if let Some(folder) = &command.record
             && let Err(problem) = record::paths_of(&job, &mut report, folder)
@@ -192,6 +198,20 @@ fn one_text(report: &Report, format: Format, code: u8) -> String {
     match format {
         Format::Json => json(std::slice::from_ref(report), code),
         Format::Human => run_text(report),
+    }
+}
+
+/// What decides what a run searches, in words.
+fn question(job: &Job) -> String {
+    let (protocol, faults) = (&job.protocol.name, job.protocol.fault_names().join(" "));
+    let (within, only) = (text::within(&job.bounds), job.only.unwrap_or("all"));
+    let interleaving = job.bounds.interleaving;
+    format!("run {protocol} [{faults}], {within}, {interleaving:?}, property {only}")
+}
+
+fn say_trouble(report: &Report) {
+    if let Some(trouble) = &report.trouble {
+        say(&format!("check: {trouble}"));
     }
 }
 

@@ -7,7 +7,7 @@ use klog_model::twin::async_isr::{self, AsyncIsr};
 use klog_model::twin::run::{Job, Published, run, run_twice};
 use klog_model::twin::{Constants, MODULES, Module, Property, Twin};
 
-use super::{Done, Problem, files, limits, one_text};
+use super::{Done, Problem, across, files, limits, one_text, say_trouble};
 use crate::args::{self, Engine};
 use crate::exit;
 
@@ -18,11 +18,13 @@ pub fn twin(command: &args::Twin, interrupted: &Arc<AtomicBool>) -> Done {
         return Err("the twin is searched by this project's own engine; leave --engine out".into());
     }
     let job = job(command)?;
-    let limits = limits(output, interrupted);
+    let mut limits = limits(output, interrupted);
     let files = files::files(&command.files, output, &job.identity())?;
+    across::meet(&command.across, output, &job.question(), &mut limits)?;
     let run = if output.audit { run_twice } else { run };
     files::reported(run(&job, &limits, &files), |report| {
         let code = exit::of_run(&report);
+        say_trouble(&report);
         (code, one_text(&report, output.format, code))
     })
 }

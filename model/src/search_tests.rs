@@ -125,9 +125,12 @@ fn every_engine_counts_what_a_naive_search_counts() {
         for (name, _, _) in LADDER {
             let protocol = Protocol::by_name(name).expect("a rung");
             let expected = naive(&System::new(protocol.clone(), bounds.clone()));
-            for (engine, threads) in
-                [(Engine::Levelwise, 1), (Engine::Levelwise, 3), (Engine::Stateright, 1)]
-            {
+            for (engine, threads) in [
+                (Engine::Levelwise, 1),
+                (Engine::Levelwise, 3),
+                (Engine::Timely, 3),
+                (Engine::Stateright, 1),
+            ] {
                 let limits = Limits { threads, engine, ..Limits::default() };
                 let found = explore(&protocol, &bounds, &limits);
                 let Figures { unique, generated, depth, .. } = found.figures;

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        let said = |text| Hosts::read(text).expect_err("bad").to_string();
+        let said = |text: &str| Hosts::read(text).expect_err("bad").to_string();
         for bad in ["a", "a:", ":1", "a:0", "a:70000", "a b:1"] {
             let line = format!("line 2: `{bad}` is not HOST:PORT; write it like `10.0.0.1:2101`");
             assert_eq!(said(&format!("x:9\n{bad}\n")), line);

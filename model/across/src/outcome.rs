@@ -67,7 +67,7 @@ impl Outcome {
         let lost = (!ended).then(|| watch.first_trouble()).flatten();
         let by = Bound::Worker;
         let verdict = totals.verdict.filter(|_| ended);
-        let verdict = verdict.unwrap_or(Verdict::Bounded { by, left: totals.left });
+        let verdict = verdict.unwrap_or(Verdict::Bounded { by, left: totals.last });
         let way = |goal: Option<usize>| {
             let chain = chains.iter().find(|chain: &&Chain| chain.goal == goal)?;
             Some(chain.ordinals.iter().rev().copied().collect::<Vec<u16>>())

@@ -54,11 +54,13 @@ pub(crate) struct Known {
 
 /// Searches a space together with the other processes of a team. All of them must search the same
 /// space for the same, and all get the same outcome.
-pub fn search<S>(space: &Arc<S>, team: Team, wanted: &Wanted) -> Outcome
+pub fn search<S>(space: &Arc<S>, mut team: Team, wanted: &Wanted) -> Outcome
 where
     S: Portable,
 {
-    let Team { builders, per_process, processes, watch } = team;
+    let builders = std::mem::take(&mut team.builders);
+    let (per_process, processes) = (team.per_process, team.processes);
+    let watch = Arc::clone(&team.watch);
     let workers = per_process * processes;
     let nobody = Known { totals: Totals::new(&**space, wanted), chains: Vec::new(), ended: false };
     let run = {

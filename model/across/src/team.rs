@@ -13,7 +13,7 @@ use timely::communication::{AllocatorBuilder, allocator};
 use crate::hello::{Hello, NoHello};
 use crate::hosts::Hosts;
 use crate::net::{Link, Net};
-use crate::watch::Watch;
+use crate::watch::{Trouble, Watch};
 
 /// Between two tries to reach a process.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -113,6 +113,16 @@ pub enum NotMet {
     /// The system did not do as it should.
     #[error("the connections can't be used: {0}; start all processes again")]
     Io(String),
+}
+
+/// A team that never searched takes leave of the others, who wait for it.
+impl Drop for Team {
+    fn drop(&mut self) {
+        if !self.builders.is_empty() {
+            self.watch.trouble(Trouble::Left);
+            self.watch.part(false);
+        }
+    }
 }
 
 impl Team {

@@ -29,8 +29,10 @@ pub struct Totals {
     pub bytes: u64,
     /// How the memos fared.
     pub memo: Memo,
-    /// States known and not expanded; of a search that goes on, those of its last level.
+    /// States known and not expanded.
     pub left: u64,
+    /// States of the last level, of which nobody knows what they lead to before it is over.
+    pub last: u64,
     /// Why workers did not go on.
     pub stop: Option<(usize, Stop)>,
     /// Which goals are looked for and not counted.
@@ -57,6 +59,7 @@ impl Totals {
             bytes: 0,
             memo: Memo::default(),
             left: 0,
+            last: 0,
             stop: None,
             sought: wanted.goals & all & !tallies,
             tallies: wanted.goals & tallies,
@@ -74,6 +77,7 @@ impl Totals {
     pub fn add(&mut self, level: u32, votes: Vec<Vote>) {
         let new: u64 = votes.iter().map(|vote| vote.new).sum();
         self.unique += new;
+        self.last = new;
         if new > 0 {
             self.depth = u64::from(level) + 1;
         }

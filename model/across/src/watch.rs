@@ -31,8 +31,11 @@ pub enum Trouble {
         /// What it said.
         why: String,
     },
+    /// This process has a team, and never searched.
+    #[error("it left before the search")]
+    Left,
     /// A worker of this process panicked.
-    #[error("a worker of this process failed: {0}; please report it")]
+    #[error("this process failed: {0}; please report it")]
     Broken(String),
     /// Fingerprints depend on which process made them.
     #[error(

@@ -97,3 +97,7 @@ pub(super) fn search(system: &System, goal: Option<Goal>, limits: &Limits) -> Fo
         figures: Figures::across(&outcome, told),
     }
 }
+
+#[cfg(test)]
+#[path = "across_tests.rs"]
+mod tests;

@@ -14,10 +14,12 @@ const ALLOWED: &[(&str, Kind, &[&str])] = &[
     ("klog", Kind::Dev, &[]),
     ("klog-trace", Kind::Normal, &[]),
     ("klog-trace", Kind::Dev, &[]),
-    ("klog-model", Kind::Normal, &["klog-trace", "levelwise", "stateright"]),
+    ("klog-model", Kind::Normal, &["klog-trace", "levelwise", "levelwise-timely", "stateright"]),
     ("klog-model", Kind::Dev, &[]),
     ("levelwise", Kind::Normal, &["stateright"]),
     ("levelwise", Kind::Dev, &[]),
+    ("levelwise-timely", Kind::Normal, &["levelwise"]),
+    ("levelwise-timely", Kind::Dev, &["stateright"]),
     ("klog-conform", Kind::Normal, &["klog", "klog-trace"]),
     ("klog-conform", Kind::Dev, &["klog-model"]),
 ];
@@ -143,7 +145,7 @@ fn is_from_table(name: &str, value: &str) -> bool {
 #[test]
 fn every_dependency_comes_from_the_table_of_the_workspace() {
     let mut used = BTreeSet::new();
-    for folder in ["impl", "model", "model/engine", "tests", "traces"] {
+    for folder in ["impl", "model", "model/across", "model/engine", "tests", "traces"] {
         let manifest = read(&format!("{folder}/Cargo.toml"));
         let all = entries(&manifest, "dependencies");
         assert!(!all.is_empty(), "{folder} depends on nothing?");

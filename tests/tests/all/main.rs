@@ -12,6 +12,7 @@
 //! | [`cli`] | what does `conform` print, and with which exit code? |
 //! | [`binaries`] | what do `check` and `klog` print, and with which exit code? |
 //! | [`long`] | do searches that spill, or go on another day, say the same, and errors why? |
+//! | [`across`] | do several processes of `check` say what one says, and miss one that is lost? |
 //! | [`dump`] | what does `klog dump-log` show of a whole, a torn and a damaged log? |
 //! | [`documents`] | do the documents say what the code does? |
 //! | [`schema`] | is the published format of a trace the one the code reads? |
@@ -22,6 +23,7 @@
 //! A new module is named here and below; [`support`] finds binaries and traces for it,
 //! [`workspace`] finds files and goldens, [`source`] tells code from tests and comments.
 
+mod across;
 mod binaries;
 mod cli;
 mod clocks;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use klog_model::search::across::Met;
 use klog_model::search::{Engine, Limits};
+use klog_trace::usage::say;
 use levelwise_timely::{Hosts, Meeting, Team};
 
 use super::{Problem, threads};
@@ -45,6 +46,8 @@ pub fn meet(
         patience: PATIENCE,
     };
     let team = Team::meet(&meeting).map_err(|e| format!("{name}: {e}"))?;
+    let processes = hosts.processes();
+    say(&format!("check: {processes} processes have met; the search begins"));
     limits.engine = Engine::Timely;
     limits.met = Met::with(team);
     Ok(())

@@ -4,13 +4,13 @@
 //! number is sent to a worker its value comes with it, as JSON. The receiver keeps the value in its
 //! own store and remembers which number it has there.
 
-use std::collections::HashMap;
-
+use levelwise::fingerprint::mix;
 use levelwise::system::{Actors, State, System};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::portable::{Garbled, Portable};
+use crate::table::Map;
 
 /// Which numbers of each slot were sent; a slot is an actor, the world, or the messages.
 #[derive(Debug, Default)]
@@ -35,7 +35,12 @@ impl Told {
 
 /// Which number of the other one, slot by slot, is which here.
 #[derive(Debug, Default)]
-pub struct Learnt(HashMap<(usize, u32), u32>);
+pub struct Learnt(Map<u32>);
+
+/// The key of a number in a slot; no two have the same.
+fn key(slot: usize, number: u32) -> u64 {
+    mix((slot as u64) << 32 | u64::from(number))
+}
 
 /// Writes a number, and its value if that was not sent before.
 fn put(
@@ -74,13 +79,13 @@ fn take<T: DeserializeOwned>(
     let code = word(bytes)?;
     let theirs = code >> 1;
     if code & 1 == 0 {
-        return learnt.0.get(&(slot, theirs)).copied().ok_or(Garbled);
+        return learnt.0.get(&key(slot, theirs)).copied().ok_or(Garbled);
     }
     let len = word(bytes)? as usize;
     let (value, rest) = bytes.split_at_checked(len).ok_or(Garbled)?;
     *bytes = rest;
     let mine = keep(serde_json::from_slice(value).map_err(|_| Garbled)?);
-    learnt.0.insert((slot, theirs), mine);
+    learnt.0.insert(key(slot, theirs), mine);
     Ok(mine)
 }
 

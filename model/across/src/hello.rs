@@ -41,7 +41,9 @@ impl From<io::Error> for NoHello {
 }
 
 impl Hello {
+    /// The question is put before others together with the version of this package.
     pub fn new(process: usize, processes: usize, workers: usize, question: &str) -> Self {
+        let question = format!("{}: {question}", env!("CARGO_PKG_VERSION"));
         let mut cut = question.len().min(LONGEST);
         while !question.is_char_boundary(cut) {
             cut -= 1;

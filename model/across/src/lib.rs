@@ -5,6 +5,7 @@
 mod actors;
 mod hello;
 mod hosts;
+mod level;
 mod net;
 mod outcome;
 mod part;

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use levelwise::{Bound, Counts, Verdict};
 
+use crate::level::Level;
 use crate::portable::Portable;
 use crate::search::Wanted;
 use crate::table::{Origin, Table};
@@ -53,26 +54,6 @@ pub struct Chain {
     pub ordinals: Vec<u16>,
     /// The state to be asked for next; `None` at the end.
     at: Option<u64>,
-}
-
-/// A worker's states of one level.
-#[derive(Debug, Default)]
-struct Level {
-    states: Vec<(u64, u32)>,
-    words: Vec<u32>,
-    next: usize,
-    from: usize,
-}
-
-impl Level {
-    fn push(&mut self, fingerprint: u64, row: &[u32]) {
-        self.words.extend_from_slice(row);
-        self.states.push((fingerprint, row.len() as u32));
-    }
-
-    fn left(&self) -> u64 {
-        (self.states.len() - self.next) as u64
-    }
 }
 
 /// One worker's part of a search.
@@ -292,7 +273,7 @@ impl<S: Portable> Part<S> {
             Stage::Settle(_) => {
                 self.vote.left = self.vote.new;
                 let vote = self.closed();
-                self.tell_all(vote, send);
+                self.tell_all(&vote, send);
                 Next::Level
             }
             Stage::Search => {
@@ -306,13 +287,13 @@ impl<S: Portable> Part<S> {
                     parcel(to, What::States(batch));
                 }
                 let vote = self.closed();
-                self.tell_all(vote, send);
+                self.tell_all(&vote, send);
                 Next::Level
             }
         }
     }
 
-    fn tell_all(&mut self, vote: Vote, send: &mut impl FnMut(Parcel)) {
+    fn tell_all(&mut self, vote: &Vote, send: &mut impl FnMut(Parcel)) {
         let from = self.crew.index as u32;
         for to in 0..self.crew.workers as u32 {
             send(Parcel { to, from, number: self.sent, what: What::Vote(vote.clone()) });
@@ -345,11 +326,8 @@ impl<S: Portable> Part<S> {
     fn visit(&mut self) -> bool {
         let (open, tallies) = (self.totals.open(), self.totals.tallies);
         let setting = Setting { open, tallies, expands: self.expands() };
-        let level = &mut self.level;
-        let slice = level.states.len().min(level.next + SLICE);
-        while level.next < slice {
-            let (fingerprint, len) = level.states[level.next];
-            let row = &level.words[level.from..level.from + len as usize];
+        for _ in 0..SLICE {
+            let Some((fingerprint, row)) = self.level.first() else { break };
             let mut sink = Visit {
                 space: &*self.space,
                 setting,
@@ -366,8 +344,7 @@ impl<S: Portable> Part<S> {
                 self.vote.stop = Some(Stop::Panic(Some(fingerprint), said(&*what)));
                 return false;
             }
-            level.from += len as usize;
-            level.next += 1;
+            self.level.advance();
         }
         self.vote.stop = self.reached();
         self.vote.stop.is_none() && self.level.left() > 0
@@ -390,11 +367,9 @@ impl<S: Portable> Part<S> {
 
     /// Memory taken for states; a process's first worker counts what its space takes.
     fn bytes(&self) -> u64 {
-        let first = self.crew.index % self.crew.per_process == 0;
+        let first = self.crew.index.is_multiple_of(self.crew.per_process);
         let space = if first { self.space.bytes() } else { 0 };
-        let states = self.level.states.capacity() * size_of::<(u64, u32)>();
-        let words = self.level.words.capacity() * size_of::<u32>();
-        self.table.bytes() + space + (states + words) as u64
+        self.table.bytes() + self.level.bytes() + space
     }
 }
 

@@ -1,8 +1,9 @@
 //! The states that a worker owns: each with where it came from.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 /// Where a state came from first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +16,9 @@ pub struct Origin {
     pub ordinal: u16,
 }
 
-/// Keys are fingerprints, which are hashes already.
+/// Keys are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-struct Already(u64);
+pub struct Already(u64);
 
 impl Hasher for Already {
     fn finish(&self) -> u64 {
@@ -33,9 +34,12 @@ impl Hasher for Already {
     }
 }
 
+/// A map whose keys are hashes already. Nobody goes by its order.
+pub type Map<V> = HashMap<u64, V, BuildHasherDefault<Already>>;
+
 /// The states of one worker.
 #[derive(Debug, Default)]
-pub struct Table(HashMap<u64, Origin, BuildHasherDefault<Already>>);
+pub struct Table(Map<Origin>);
 
 impl Table {
     /// Adds a state, and says whether it is new. Of several ways to it in one level the smallest

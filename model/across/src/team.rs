@@ -163,6 +163,11 @@ impl Team {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "others take their time to start")]
+fn pause() {
+    std::thread::sleep(PAUSE);
+}
+
 /// Where a process waits for others.
 struct Door<'a> {
     meeting: &'a Meeting<'a>,
@@ -211,7 +216,7 @@ impl<'a> Door<'a> {
         Ok(met.into_iter().enumerate().map(with_address).collect())
     }
 
-    fn not_there(&self, process: usize, why: impl ToString) -> NotMet {
+    fn not_there(&self, process: usize, why: &impl ToString) -> NotMet {
         NotMet::NotThere {
             process,
             address: self.meeting.hosts.address(process).to_owned(),
@@ -236,17 +241,17 @@ impl<'a> Door<'a> {
                         return Ok(socket);
                     }
                     Err(NoHello::Stranger) => {
-                        return Err(self.not_there(process, "something else answers there"));
+                        return Err(self.not_there(process, &"something else answers there"));
                     }
                     Err(NoHello::Io(error)) if self.left().is_zero() => {
-                        return Err(self.not_there(process, error));
+                        return Err(self.not_there(process, &error));
                     }
                     Err(NoHello::Io(_)) => {}
                 },
-                Err(error) if self.left().is_zero() => return Err(self.not_there(process, error)),
+                Err(error) if self.left().is_zero() => return Err(self.not_there(process, &error)),
                 Err(_) => {}
             }
-            std::thread::sleep(PAUSE);
+            pause();
         }
     }
 
@@ -278,9 +283,9 @@ impl<'a> Door<'a> {
                 Err(error) => return Err(NotMet::Io(error.to_string())),
             }
             if self.left().is_zero() {
-                return Err(self.not_there(missing, "it did not connect"));
+                return Err(self.not_there(missing, &"it did not connect"));
             }
-            std::thread::sleep(PAUSE);
+            pause();
         }
     }
 

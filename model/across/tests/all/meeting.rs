@@ -120,7 +120,7 @@ fn processes_that_ask_something_else_refuse_each_other() {
     };
     for text in both(2, "ladders") {
         assert!(text.contains("has another question: `"), "{text}");
-        assert!(text.contains("`ladders`") && text.contains("`stairs`"), "{text}");
+        assert!(text.contains(": ladders`") && text.contains(": stairs`"), "{text}");
         assert!(text.ends_with("; start all processes with the same flags"), "{text}");
     }
     for text in both(3, "stairs") {
@@ -132,12 +132,12 @@ fn processes_that_ask_something_else_refuse_each_other() {
 fn a_stranger_is_sent_away() {
     let hosts = hosts(2);
     let outcomes = thread::scope(|scope| {
-        let first = scope.spawn(|| Team::meet(&meeting(&hosts, 0)).map(|team| run(team)));
+        let first = scope.spawn(|| Team::meet(&meeting(&hosts, 0)).map(run));
         // The door is open when somebody can knock.
         let mut knocks = std::iter::repeat_with(|| TcpStream::connect(hosts.address(0)));
         let stranger = knocks.find_map(Result::ok).expect("a door");
         (&stranger).write_all(b"GET / HTTP/1.1\r\n\r\n").expect("an open door");
-        let second = Team::meet(&meeting(&hosts, 1)).map(|team| run(team));
+        let second = Team::meet(&meeting(&hosts, 1)).map(run);
         [first.join().expect("no panic"), second]
     });
     for outcome in outcomes {

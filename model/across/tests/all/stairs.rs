@@ -51,7 +51,7 @@ impl Model for Stairs {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always("never two twos", |_, state: &Vec<u8>| {
-                state.iter().filter(|counter| **counter == 2).count() < 2
+                state.iter().map(|counter| u8::from(*counter == 2)).sum::<u8>() < 2
             }),
             Property::sometimes("all ones", |_, state: &Vec<u8>| {
                 state.iter().all(|counter| *counter == 1)
@@ -59,7 +59,7 @@ impl Model for Stairs {
             Property::sometimes("never seen", |model: &Self, state: &Vec<u8>| {
                 sum(state) > model.sum
             }),
-            Property::eventually("even", |_, state: &Vec<u8>| sum(state) % 2 == 0),
+            Property::eventually("even", |_, state: &Vec<u8>| sum(state).is_multiple_of(2)),
         ]
     }
 

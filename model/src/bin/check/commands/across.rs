@@ -35,8 +35,7 @@ pub fn meet(
     let hosts = Hosts::read(&text).map_err(|bad| format!("{name}: {bad}"))?;
     let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
     let (depth, states) = (limit(limits.depth.map(u64::from)), limit(limits.states));
-    let version = env!("CARGO_PKG_VERSION");
-    let question = format!("check {version} {question}, max depth {depth}, max states {states}");
+    let question = format!("{question}, max depth {depth}, max states {states}");
     let meeting = Meeting {
         hosts: &hosts,
         process,

@@ -66,6 +66,9 @@ impl Figures {
             actions: outcome.counts.kinds.clone(),
             memo: (outcome.memo != Memo::default()).then_some(outcome.memo),
             bytes: Some(outcome.bytes),
+            spilled: 0,
+            resumed: 0,
+            disk: None,
             trouble: outcome.trouble.as_ref().map(ToString::to_string),
         }
     }

@@ -226,9 +226,15 @@ fn flags_that_do_not_go_together_are_refused() {
     }
     for flag in ["--spill", "--checkpoint", "--resume"] {
         for command in [&SMALL[..], &TWIN] {
-            let flags = [flag, none, "--engine", "stateright"];
-            let err = refused(&with(command, &with(&flags, &many)));
-            assert!(err.contains("leave --engine out"), "{err}");
+            for engine in ["stateright", "timely"] {
+                // The twin says so before it looks at the flags.
+                let flags = [flag, none, "--engine", engine];
+                let err = refused(&with(command, &with(&flags, &many)));
+                assert!(err.contains("leave --engine out"), "{err}");
+            }
+            let across = [flag, none, "--hosts", none, "--process", "0"];
+            let err = refused(&with(command, &with(&across, &many)));
+            assert!(err.contains("cannot be used with"), "{err}");
         }
     }
     assert!(!root().join(none).exists(), "a refused command made a folder");

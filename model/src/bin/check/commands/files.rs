@@ -18,7 +18,7 @@ pub fn files(given: &args::Files, output: &Output, identity: &Identity) -> Resul
     };
     let flag = kept.map(|(flag, ..)| flag);
     let spill = given.spill.as_ref().map(|_| "--spill");
-    if let (Some(flag), Engine::Stateright) = (flag.or(spill), output.engine) {
+    if let (Some(flag), true) = (flag.or(spill), output.engine != Engine::Levelwise) {
         return Err(format!("{flag} is for this project's own engine; leave --engine out"));
     }
     if let (Some(flag), true) = (flag, output.audit) {

@@ -210,7 +210,7 @@ impl Job {
         }
     }
 
-    /// What its checkpoint is of.
+    /// What it asks: checkpoints and processes of another question are refused.
     pub fn identity(&self) -> Identity {
         Identity::new(&self.subject(), self.only, false)
     }

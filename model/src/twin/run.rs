@@ -33,22 +33,6 @@ pub struct Job {
     pub symmetry: bool,
 }
 
-impl Job {
-    /// What it asks, in words that are the same for equal questions only.
-    pub fn question(&self) -> String {
-        let Self { module, only, symmetry } = self;
-        let without = module.without().unwrap_or("nothing");
-        let constants: Vec<String> =
-            module.constants().iter().map(|(name, value)| format!("{name} {value}")).collect();
-        format!(
-            "twin {}, {}, without {without}, property {}, symmetry {symmetry}",
-            module.name(),
-            constants.join(", "),
-            only.unwrap_or("all"),
-        )
-    }
-}
-
 impl Published {
     /// The name of AsyncIsr on the command line.
     pub const ASYNC_ISR: &'static str = "async-isr";
@@ -111,7 +95,7 @@ impl Published {
 }
 
 impl Job {
-    /// What its checkpoint is of.
+    /// What it asks: checkpoints and processes of another question are refused.
     pub fn identity(&self) -> Identity {
         Identity::new(&self.module.subject(), self.only, self.symmetry)
     }

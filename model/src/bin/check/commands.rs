@@ -173,12 +173,13 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     };
     let expected = scenario::expectation(scenario.name, &protocol, &bounds);
     let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, expected };
-    let files = files::files(&command.files, &command.output, &job.identity())?;
+    let identity = job.identity();
+    let files = files::files(&command.files, &command.output, &identity)?;
     if let Some(folder) = &command.record {
         record::prepare(folder)?;
     }
     let mut limits = limits(&command.output, interrupted);
-    across::meet(&command.across, &command.output, &question(&job), &mut limits)?;
+    across::meet(&command.across, &command.output, &identity, &mut limits)?;
     let run = if command.output.audit { run_twice } else { run };
     files::reported(run(&job, &limits, &files), |mut report| {
         let mut code = exit::of_run(&report);
@@ -199,14 +200,6 @@ fn one_text(report: &Report, format: Format, code: u8) -> String {
         Format::Json => json(std::slice::from_ref(report), code),
         Format::Human => run_text(report),
     }
-}
-
-/// What decides what a run searches, in words.
-fn question(job: &Job) -> String {
-    let (protocol, faults) = (&job.protocol.name, job.protocol.fault_names().join(" "));
-    let (within, only) = (text::within(&job.bounds), job.only.unwrap_or("all"));
-    let interleaving = job.bounds.interleaving;
-    format!("run {protocol} [{faults}], {within}, {interleaving:?}, property {only}")
 }
 
 fn say_trouble(report: &Report) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use klog_model::search::across::Met;
-use klog_model::search::{Engine, Limits};
+use klog_model::search::{Engine, Identity, Limits};
 use klog_trace::usage::say;
 use levelwise_timely::{Hosts, Meeting, Team};
 
@@ -14,12 +14,12 @@ use crate::args::{self, Across, Output};
 /// A process of which nothing is heard for so long is lost.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Meets the other processes, if there is a hosts file. `question` is all that decides what is
+/// Meets the other processes, if there is a hosts file. `identity` is all that decides what is
 /// searched, but for the limits.
 pub fn meet(
     across: &Across,
     output: &Output,
-    question: &str,
+    identity: &Identity,
     limits: &mut Limits,
 ) -> Result<(), Problem> {
     let (Some(path), Some(process)) = (&across.hosts, across.process) else { return Ok(()) };
@@ -35,7 +35,7 @@ pub fn meet(
     let hosts = Hosts::read(&text).map_err(|bad| format!("{name}: {bad}"))?;
     let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |n| n.to_string());
     let (depth, states) = (limit(limits.depth.map(u64::from)), limit(limits.states));
-    let question = format!("{question}, max depth {depth}, max states {states}");
+    let question = format!("{identity}, max depth {depth}, max states {states}");
     let meeting = Meeting {
         hosts: &hosts,
         process,

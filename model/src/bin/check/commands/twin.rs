@@ -19,8 +19,9 @@ pub fn twin(command: &args::Twin, interrupted: &Arc<AtomicBool>) -> Done {
     }
     let job = job(command)?;
     let mut limits = limits(output, interrupted);
-    let files = files::files(&command.files, output, &job.identity())?;
-    across::meet(&command.across, output, &job.question(), &mut limits)?;
+    let identity = job.identity();
+    let files = files::files(&command.files, output, &identity)?;
+    across::meet(&command.across, output, &identity, &mut limits)?;
     let run = if output.audit { run_twice } else { run };
     files::reported(run(&job, &limits, &files), |report| {
         let code = exit::of_run(&report);

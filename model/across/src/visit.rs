@@ -190,16 +190,6 @@ impl<S: Portable> Sink<S::Action> for Visit<'_, S> {
 pub struct Starts(pub Vec<(u64, Vec<u32>)>);
 
 impl<A> Sink<A> for Starts {
-    fn open(&self) -> u64 {
-        0
-    }
-
-    fn expands(&self) -> bool {
-        true
-    }
-
-    fn hit(&mut self, _: usize) {}
-
     fn start(&mut self, fingerprint: u64, row: &[u32]) {
         self.0.push((fingerprint, row.to_vec()));
     }
@@ -209,10 +199,6 @@ impl<A> Sink<A> for Starts {
     fn stays(&mut self, _: usize, _: impl FnOnce() -> A) {}
 
     fn leaves(&mut self, _: usize, _: impl FnOnce() -> A) {}
-
-    fn hit_step(&mut self, _: usize) {}
-
-    fn refused(&mut self, _: usize) {}
 }
 
 /// Whether a state, or one of its actions, hits a goal.
@@ -264,6 +250,4 @@ impl<A> Sink<A> for Judge {
         let last = self.ordinal.is_some_and(|ordinal| usize::from(ordinal) + 1 == self.told);
         self.hits |= goal == self.goal && last;
     }
-
-    fn refused(&mut self, _: usize) {}
 }

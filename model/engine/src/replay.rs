@@ -121,16 +121,6 @@ impl<A> Picker<A> {
 }
 
 impl<A> Sink<A> for Picker<A> {
-    fn open(&self) -> u64 {
-        0
-    }
-
-    fn expands(&self) -> bool {
-        true
-    }
-
-    fn hit(&mut self, _: usize) {}
-
     fn start(&mut self, mark: u64, row: &[u32]) {
         if self.before == 0 && self.start.is_none() {
             self.start = Some((mark, row.to_vec()));
@@ -149,8 +139,4 @@ impl<A> Sink<A> for Picker<A> {
     fn leaves(&mut self, _: usize, action: impl FnOnce() -> A) {
         self.told(action, None);
     }
-
-    fn hit_step(&mut self, _: usize) {}
-
-    fn refused(&mut self, _: usize) {}
 }

@@ -115,16 +115,22 @@ impl Memo {
     }
 }
 
-/// Where a visit tells what it finds.
+/// Where a visit tells what it finds. As it stands it wants successors and judges nothing.
 pub trait Sink<A> {
     /// Which goals are still looked for, one bit each.
-    fn open(&self) -> u64;
+    fn open(&self) -> u64 {
+        0
+    }
 
     /// Whether successors are wanted; otherwise the state is only judged.
-    fn expands(&self) -> bool;
+    fn expands(&self) -> bool {
+        true
+    }
 
     /// The state that is visited hits a goal.
-    fn hit(&mut self, goal: usize);
+    fn hit(&mut self, goal: usize) {
+        let _ = goal;
+    }
 
     /// This is an initial state.
     fn start(&mut self, fingerprint: u64, row: &[u32]);
@@ -153,8 +159,12 @@ pub trait Sink<A> {
     fn leaves(&mut self, kind: usize, action: impl FnOnce() -> A);
 
     /// The action that was told last hits a goal.
-    fn hit_step(&mut self, goal: usize);
+    fn hit_step(&mut self, goal: usize) {
+        let _ = goal;
+    }
 
     /// A guard refused an action.
-    fn refused(&mut self, guard: usize);
+    fn refused(&mut self, guard: usize) {
+        let _ = guard;
+    }
 }

@@ -92,16 +92,6 @@ struct End {
 }
 
 impl<A> Sink<A> for End {
-    fn open(&self) -> u64 {
-        0
-    }
-
-    fn expands(&self) -> bool {
-        true
-    }
-
-    fn hit(&mut self, _: usize) {}
-
     fn start(&mut self, _: u64, _: &[u32]) {}
 
     fn step(&mut self, _: usize, _: u64, _: &[u32], _: impl FnOnce() -> A) {
@@ -111,8 +101,4 @@ impl<A> Sink<A> for End {
     fn stays(&mut self, _: usize, _: impl FnOnce() -> A) {}
 
     fn leaves(&mut self, _: usize, _: impl FnOnce() -> A) {}
-
-    fn hit_step(&mut self, _: usize) {}
-
-    fn refused(&mut self, _: usize) {}
 }

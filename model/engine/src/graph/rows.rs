@@ -101,16 +101,6 @@ impl Keeper<'_> {
 }
 
 impl<A> Sink<A> for Keeper<'_> {
-    fn open(&self) -> u64 {
-        0
-    }
-
-    fn expands(&self) -> bool {
-        true
-    }
-
-    fn hit(&mut self, _: usize) {}
-
     fn start(&mut self, _: u64, row: &[u32]) {
         self.told(Some(row));
     }
@@ -126,8 +116,4 @@ impl<A> Sink<A> for Keeper<'_> {
     fn leaves(&mut self, _: usize, _: impl FnOnce() -> A) {
         self.told(None);
     }
-
-    fn hit_step(&mut self, _: usize) {}
-
-    fn refused(&mut self, _: usize) {}
 }

@@ -256,16 +256,6 @@ fn foreign(saved: &Saved, level: usize, wrong: &Wrong) -> Unusable {
 }
 
 impl<A> Sink<A> for Picker<'_> {
-    fn open(&self) -> u64 {
-        0
-    }
-
-    fn expands(&self) -> bool {
-        true
-    }
-
-    fn hit(&mut self, _: usize) {}
-
     fn start(&mut self, fingerprint: u64, row: &[u32]) {
         self.told(Some((fingerprint, row)));
     }
@@ -281,8 +271,4 @@ impl<A> Sink<A> for Picker<'_> {
     fn leaves(&mut self, _: usize, _: impl FnOnce() -> A) {
         self.told(None);
     }
-
-    fn hit_step(&mut self, _: usize) {}
-
-    fn refused(&mut self, _: usize) {}
 }

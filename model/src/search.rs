@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use klog_trace::Action;
 use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
-use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Unusable, Verdict};
+use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Unusable};
 
 use crate::system::{Partition, System};
 use across::Met;
@@ -182,10 +182,7 @@ impl Figures {
             generated: outcome.counts.generated,
             depth: outcome.depth,
             bound: outcome.bound(),
-            left: match outcome.verdict {
-                Verdict::Exhausted => 0,
-                Verdict::Bounded { left, .. } => left,
-            },
+            left: outcome.verdict.left(),
             panic,
             actions: outcome.counts.kinds.clone(),
             memo: (outcome.memo != Memo::default()).then_some(outcome.memo),

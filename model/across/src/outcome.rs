@@ -116,10 +116,7 @@ impl Outcome {
 
     /// What ended it early.
     pub fn bound(&self) -> Option<Bound> {
-        match self.verdict {
-            Verdict::Exhausted => None,
-            Verdict::Bounded { by, .. } => Some(by),
-        }
+        self.verdict.bound()
     }
 
     /// Takes the paths of all hits once more, and says whether each ends in its goal.

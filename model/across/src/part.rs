@@ -1,14 +1,13 @@
 //! One worker's part of a search, level by level. What it hears and tells comes and goes in
 //! parcels; it knows nothing of how they travel.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use levelwise::{Bound, Counts, Verdict};
+use levelwise::{Bound, Counts, Verdict, panic_message};
 
 use crate::level::Level;
 use crate::portable::Portable;
@@ -144,7 +143,7 @@ impl<S: Portable> Part<S> {
         let (space, worker) = (&*self.space, &mut self.worker);
         let told = catch_unwind(AssertUnwindSafe(|| space.initial(worker, &mut starts)));
         if let Err(what) = told {
-            self.vote.stop = Some(Stop::Panic(None, said(&*what)));
+            self.vote.stop = Some(Stop::Panic(None, panic_message(&*what)));
             return;
         }
         for (ordinal, (fingerprint, row)) in starts.0.into_iter().enumerate() {
@@ -341,7 +340,7 @@ impl<S: Portable> Part<S> {
             let worker = &mut self.worker;
             let visit = || self.space.visit(worker, row, &mut sink);
             if let Err(what) = catch_unwind(AssertUnwindSafe(visit)) {
-                self.vote.stop = Some(Stop::Panic(Some(fingerprint), said(&*what)));
+                self.vote.stop = Some(Stop::Panic(Some(fingerprint), panic_message(&*what)));
                 return false;
             }
             self.level.advance();
@@ -376,11 +375,4 @@ impl<S: Portable> Part<S> {
 fn hop_from(table: &Table, chain: usize, at: u64) -> Hop {
     let Origin { parent, level, ordinal } = table.get(at).expect("an owner knows its states");
     Hop { chain: chain as u32, parent: (level > 0).then_some(parent), ordinal }
-}
-
-/// What a panic said.
-fn said(what: &(dyn Any + Send)) -> String {
-    let text = what.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let message = text.or_else(|| what.downcast_ref::<String>().cloned());
-    message.unwrap_or_else(|| "no message".to_owned())
 }

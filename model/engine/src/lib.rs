@@ -36,7 +36,7 @@ pub use graph::{Answer, Graph, explore_graph};
 pub use kept::Kept;
 pub use limits::{Limits, Until};
 pub use options::{Options, Refused};
-pub use outcome::{Bound, Counts, Hit, Outcome, Panic, Verdict};
+pub use outcome::{Bound, Counts, Hit, Outcome, Panic, Verdict, panic_message};
 pub use plain::{Codec, Plain};
 pub use replay::{NoPath, Path, Unrepeatable, replay};
 pub use search::{Progress, resume, resume_watched, search, watched};

@@ -87,10 +87,15 @@ impl Panic {
     }
 
     pub(crate) fn at_start(what: &(dyn Any + Send)) -> Self {
-        let text = what.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let message = text.or_else(|| what.downcast_ref::<String>().cloned());
-        Self { message: message.unwrap_or_else(|| "no message".to_owned()), at: None }
+        Self { message: panic_message(what), at: None }
     }
+}
+
+/// What a panic said, from what was caught.
+pub fn panic_message(what: &(dyn Any + Send)) -> String {
+    let text = what.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = text.or_else(|| what.downcast_ref::<String>().cloned());
+    message.unwrap_or_else(|| "no message".to_owned())
 }
 
 /// What ended a search before its end.
@@ -147,6 +152,24 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// What ended it early.
+    pub fn bound(self) -> Option<Bound> {
+        match self {
+            Self::Exhausted => None,
+            Self::Bounded { by, .. } => Some(by),
+        }
+    }
+
+    /// States known and not expanded.
+    pub fn left(self) -> u64 {
+        match self {
+            Self::Exhausted => 0,
+            Self::Bounded { left, .. } => left,
+        }
+    }
+}
+
 /// What a search found. All but `bytes`, `spilled`, `resumed` and `memo` is the same for any number
 /// of threads, whether it spilled, and whether it was gone on with.
 #[derive(Clone, Debug)]
@@ -193,10 +216,7 @@ impl Outcome {
 
     /// What ended it early.
     pub fn bound(&self) -> Option<Bound> {
-        match self.verdict {
-            Verdict::Exhausted => None,
-            Verdict::Bounded { by, .. } => Some(by),
-        }
+        self.verdict.bound()
     }
 
     /// How many states each level has.

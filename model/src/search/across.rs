@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use klog_trace::Action;
-use levelwise::{Memo, Until, Verdict, replay};
+use levelwise::{Memo, Until, replay};
 use levelwise_timely::{Outcome, Portable, Team, Wanted};
 
 use super::{Figures, Found, Goal, Limits, Panicked};
@@ -58,10 +58,7 @@ impl Figures {
             generated: outcome.counts.generated,
             depth: outcome.depth,
             bound: outcome.bound(),
-            left: match outcome.verdict {
-                Verdict::Exhausted => 0,
-                Verdict::Bounded { left, .. } => left,
-            },
+            left: outcome.verdict.left(),
             panic,
             actions: outcome.counts.kinds.clone(),
             memo: (outcome.memo != Memo::default()).then_some(outcome.memo),

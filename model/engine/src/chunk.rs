@@ -135,9 +135,7 @@ impl Chunk {
     pub fn insert_all(&mut self, shards: &mut [&mut Shard]) -> Result<(), Full> {
         let all = &self.fingerprints;
         let mut more = [0; SHARDS];
-        for fingerprint in all {
-            more[shard_of(*fingerprint)] += 1;
-        }
+        self.tell_emitted(&mut more);
         shards.iter_mut().zip(more).try_for_each(|(shard, more)| shard.reserve(more))?;
         let mut shards: Vec<Open<'_>> = shards.iter_mut().map(|shard| shard.open()).collect();
         for &next in all.iter().take(AHEAD) {

@@ -287,14 +287,16 @@ impl<S: System> Space for Actors<S> {
         choices.clear();
         system.choices(&before, &mut |choice| choices.push(choice));
         let judges_steps = sink.open() & step_goals != 0;
-        recipes.turn_to(&before);
-        let mut after = None;
+        let (mut turned, mut after) = (false, None);
         for &choice in choices.iter() {
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
             let alone = if judges_steps { None } else { system.alone(choice) };
             let mut learning = false;
             if let Some(alone) = alone {
+                if !std::mem::replace(&mut turned, true) {
+                    recipes.turn_to(&before);
+                }
                 match recipes.foretell(memos, &before, alone) {
                     Foretold::Stays => {
                         sink.stays(kind, action);

@@ -6,7 +6,7 @@
 
 /// From this size on a table asks for huge pages.
 #[cfg(not(miri))]
-const HUGE: usize = 2 << 20;
+const HUGE: usize = 1 << 20;
 
 /// A zeroed table of words.
 #[derive(Debug)]
@@ -18,20 +18,24 @@ pub struct Words {
 }
 
 impl Words {
-    /// `len` zeros; the system's own error if it has no memory for them.
+    /// `len` zeros; the system's own error if it has no room for them. They take no memory before
+    /// they are written to.
     pub fn zeroed(len: usize) -> std::io::Result<Self> {
         #[cfg(miri)]
         return Ok(Self { map: vec![0; len] });
         #[cfg(not(miri))]
-        {
-            let map = memmap2::MmapMut::map_anon(len * size_of::<u64>())?;
-            #[cfg(target_os = "linux")]
-            if map.len() >= HUGE {
-                // A system without huge pages says no, and goes on with small ones.
-                let _ = map.advise(memmap2::Advice::HugePage);
-            }
-            Ok(Self { map })
+        memmap2::MmapMut::map_anon(len * size_of::<u64>()).map(|map| Self { map })
+    }
+
+    /// The first `len` words are going to be used.
+    pub fn uses(&self, len: usize) {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        if len * size_of::<u64>() >= HUGE {
+            // A system without huge pages says no, and goes on with small ones.
+            let _ = self.map.advise_range(memmap2::Advice::HugePage, 0, len * size_of::<u64>());
         }
+        #[cfg(not(all(target_os = "linux", not(miri))))]
+        let _ = len;
     }
 
     /// The words.

@@ -1,8 +1,9 @@
 //! The set of states already seen: a flat table of fingerprints with open addressing.
 //!
 //! It consists of [`SHARDS`] parts by the fingerprint's highest bits. Each grows on its own, by
-//! half, so that no moment needs twice the memory; a slot is one word and between half and three
-//! quarters of them are taken: 11 to 16 bytes a state.
+//! half and in place as long as there are addresses behind it, so that no moment needs twice the
+//! memory; a slot is one word and between half and three quarters of them are taken: 11 to 16
+//! bytes a state.
 
 use std::sync::Mutex;
 
@@ -16,6 +17,12 @@ pub const SHARDS: usize = 1 << SHARD_BITS;
 /// Slots of a new shard.
 const FIRST: usize = 512;
 
+/// Slots for which a new shard takes addresses. They cost no memory until they are used.
+const RESERVED: usize = 1 << 17;
+
+/// A shard that needs more takes so many times the addresses.
+const MORE: usize = 8;
+
 /// The system has no memory left for the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
@@ -23,7 +30,9 @@ pub struct Full;
 /// One part of the table.
 #[derive(Debug)]
 pub struct Shard {
-    slots: Words,
+    /// Those from `capacity` on are not in use, and zero.
+    words: Words,
+    capacity: usize,
     len: usize,
 }
 
@@ -48,14 +57,25 @@ pub const fn stored(fingerprint: u64) -> u64 {
 
 impl Shard {
     fn new(capacity: usize) -> Result<Self, Full> {
-        Ok(Self { slots: Words::zeroed(capacity).map_err(|_| Full)?, len: 0 })
+        let words = Words::zeroed(capacity.max(RESERVED)).map_err(|_| Full)?;
+        Ok(Self { words, capacity, len: 0 })
+    }
+
+    #[inline]
+    fn slots(&self) -> &[u64] {
+        &self.words.as_slice()[..self.capacity]
+    }
+
+    #[inline]
+    fn slots_mut(&mut self) -> &mut [u64] {
+        &mut self.words.as_mut_slice()[..self.capacity]
     }
 
     /// Adds a fingerprint; whether it was new.
     #[inline]
     pub fn insert(&mut self, fingerprint: u64) -> Result<bool, Full> {
         self.reserve(1)?;
-        let fresh = place(self.slots.as_mut_slice(), stored(fingerprint));
+        let fresh = place(self.slots_mut(), stored(fingerprint));
         self.len += usize::from(fresh);
         Ok(fresh)
     }
@@ -63,7 +83,7 @@ impl Shard {
     /// Makes room for `more`, so that none of them makes it grow.
     #[inline]
     pub fn reserve(&mut self, more: usize) -> Result<(), Full> {
-        while self.len + more > self.slots.as_slice().len() / 4 * 3 {
+        while self.len + more > self.capacity / 4 * 3 {
             self.grow()?;
         }
         Ok(())
@@ -71,25 +91,48 @@ impl Shard {
 
     /// Its slots, and how many are taken, for a caller that has made room.
     pub fn open(&mut self) -> Open<'_> {
-        Open { slots: self.slots.as_mut_slice(), len: &mut self.len }
+        Open { slots: &mut self.words.as_mut_slice()[..self.capacity], len: &mut self.len }
     }
 
     #[cold]
     fn grow(&mut self) -> Result<(), Full> {
-        let capacity = self.slots.as_slice().len();
-        let mut larger = Self::new(capacity + capacity / 2)?;
-        let slots = larger.slots.as_mut_slice();
-        for fingerprint in self.fingerprints() {
+        let (before, capacity) = (self.capacity, self.capacity + self.capacity / 2);
+        if capacity > self.words.as_slice().len() {
+            let words = Words::zeroed(capacity.saturating_mul(MORE));
+            let mut words = words.or_else(|_| Words::zeroed(capacity)).map_err(|_| Full)?;
+            words.as_mut_slice()[..before].copy_from_slice(self.slots());
+            self.words = words;
+        }
+        self.words.uses(capacity);
+        self.capacity = capacity;
+        let (slots, mut rest) = (self.slots_mut(), Vec::new());
+        // From the end, so that each goes to where all that stood there has gone on. At the start
+        // some would go back, among those that have not; they wait, and so do those that would
+        // have to go round.
+        for at in (0..before).rev() {
+            let fingerprint = std::mem::take(&mut slots[at]);
+            if fingerprint != 0 {
+                let mut to = home(fingerprint, capacity);
+                if to >= at {
+                    while to < capacity && slots[to] != 0 {
+                        to += 1;
+                    }
+                }
+                match slots.get_mut(to).filter(|_| to >= at) {
+                    Some(slot) => *slot = fingerprint,
+                    None => rest.push(fingerprint),
+                }
+            }
+        }
+        for fingerprint in rest {
             place(slots, fingerprint);
         }
-        larger.len = self.len;
-        *self = larger;
         Ok(())
     }
 
     /// How many slots it has when `more` were added.
     fn capacity_with(&self, more: usize) -> usize {
-        let mut capacity = self.slots.as_slice().len();
+        let mut capacity = self.capacity;
         while self.len + more > capacity / 4 * 3 {
             capacity += capacity / 2;
         }
@@ -98,7 +141,7 @@ impl Shard {
 
     /// Sorts what is in it. After that it can only be cleared.
     pub fn sort(&mut self) -> &[u64] {
-        let slots = self.slots.as_mut_slice();
+        let slots = self.slots_mut();
         let mut len = 0;
         for at in 0..slots.len() {
             slots[len] = slots[at];
@@ -110,17 +153,12 @@ impl Shard {
 
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
-        self.slots.as_mut_slice().fill(0);
+        self.slots_mut().fill(0);
         self.len = 0;
     }
 
-    /// What is in it, in no particular order.
-    pub fn fingerprints(&self) -> impl Iterator<Item = u64> {
-        self.slots.as_slice().iter().copied().filter(|slot| *slot != 0)
-    }
-
     fn bytes(&self) -> u64 {
-        size_of_val(self.slots.as_slice()) as u64
+        size_of_val(self.slots()) as u64
     }
 }
 
@@ -202,14 +240,15 @@ impl Table {
     }
 
     /// How much memory it takes when so many were added to each shard, the most that is taken
-    /// while `threads` shards grow included.
+    /// while `threads` shards move included.
     pub fn bytes_with(&self, more: &[usize; SHARDS], threads: usize) -> u64 {
-        let sizes = self.each(|shard| shard.slots.as_slice().len()).zip(more.iter().enumerate());
         let (mut sum, mut most) = (0, 0);
-        for (now, (n, more)) in sizes {
-            let then = self.shards[n].lock().expect("no holder panics").capacity_with(*more);
+        for (shard, more) in self.shards.iter().zip(more) {
+            let shard = shard.lock().expect("no holder panics");
+            let then = shard.capacity_with(*more);
             sum += then;
-            most = most.max(if then == now { 0 } else { then / 3 * 2 });
+            let moves = then > shard.words.as_slice().len();
+            most = most.max(if moves { then / 3 * 2 } else { 0 });
         }
         ((sum + most * threads.min(SHARDS)) * size_of::<u64>()) as u64
     }
@@ -242,10 +281,8 @@ mod tests {
                 assert_eq!(shard.open().insert(fingerprint), fresh);
             }
         }
-        let all = table
-            .shards()
-            .iter()
-            .flat_map(|shard| shard.lock().expect("a shard").fingerprints().collect::<Vec<_>>());
+        let of = |shard: &Mutex<Shard>| shard.lock().expect("a shard").slots().to_vec();
+        let all = table.shards().iter().flat_map(of).filter(|slot| *slot != 0);
         // mix(0) is 0, which is stored as 1.
         let plain: BTreeSet<u64> = plain.into_iter().map(stored).collect();
         assert_eq!(all.collect::<BTreeSet<_>>(), plain);

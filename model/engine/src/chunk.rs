@@ -190,10 +190,14 @@ impl Chunk {
     /// Keeps what is new, in the order in which it was emitted. `parents` are the states that were
     /// visited, unless these are the initial states.
     pub fn compact(&mut self, parents: Option<&Part<'_>>) {
-        let mut block = Block::default();
         let fresh = self.fresh.iter().take(self.heads.len().div_ceil(64));
         let fresh: u32 = fresh.map(|bits| bits.load(Relaxed).count_ones()).sum();
-        self.links.reserve(fresh as usize);
+        let mut left = fresh as usize;
+        self.links.reserve(left);
+        // Rows have about as many words as those of all that was emitted.
+        let each = self.rows / self.heads.len().max(1) + 1;
+        let room = |left: usize| Block::with_room(left.min(BLOCK), each);
+        let mut block = room(left);
         for (fresh, first) in self.fresh.iter().zip((0..self.heads.len()).step_by(64)) {
             let mut fresh = fresh.load(Relaxed);
             while fresh != 0 {
@@ -207,7 +211,8 @@ impl Chunk {
                 }
                 self.links.push(head.parent, head.ordinal);
                 if block.len() == BLOCK {
-                    self.blocks.push(std::mem::take(&mut block));
+                    left -= BLOCK;
+                    self.blocks.push(std::mem::replace(&mut block, room(left)));
                 }
             }
         }
@@ -314,7 +319,8 @@ impl<A> Sink<A> for Chunk {
         self.emit(fingerprint, row.len(), false);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is done for every generated state")]
+    #[inline(always)]
     fn edited(
         &mut self,
         kind: usize,

@@ -16,6 +16,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// An empty one with room for so many rows of so many words.
+    pub fn with_room(rows: usize, words: usize) -> Self {
+        Self { words: Vec::with_capacity(rows * words), ends: Vec::with_capacity(rows) }
+    }
+
     /// How many states it has.
     pub fn len(&self) -> usize {
         self.ends.len()

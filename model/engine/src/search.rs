@@ -251,7 +251,8 @@ impl<'a, S: Space> Search<'a, S> {
             if self.store.spilling.is_some() {
                 self.step_and_spill(queue, next, room, setting)?;
             } else {
-                let parts = queue.parts(room);
+                let mut parts = queue.parts(room);
+                parts.truncate(self.crew.at_once());
                 let full = self.crew.round(self.space, &mut self.store.table, &parts, setting);
                 queue.advance(parts.iter().map(|part| part.range.len()).sum());
                 self.take(full, next)?;

@@ -50,6 +50,12 @@ impl<S: Space> Crew<S> {
         full
     }
 
+    /// How many blocks are best visited before what is new is kept: as many as there are for
+    /// several threads, but one by one for one thread, which finds all of a block in its cache.
+    pub fn at_once(&self) -> usize {
+        if self.pool.is_some() { usize::MAX } else { 1 }
+    }
+
     /// Visits these parts of a level, and adds what they emit.
     pub fn round(
         &mut self,

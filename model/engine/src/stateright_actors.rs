@@ -1,6 +1,7 @@
 //! stateright's [`ActorModel`] as a [`System`]: the same states and steps, counted the same.
 
 mod of_model;
+mod of_parts;
 mod parts;
 mod whole;
 
@@ -11,13 +12,12 @@ use std::sync::Arc;
 
 use stateright::Model;
 use stateright::actor::{
-    Actor, ActorModel, ActorModelAction, Envelope, Id, LossyNetwork, Network, Out, is_no_op,
-    is_no_op_with_timer,
+    Actor, ActorModel, ActorModelAction, Envelope, Id, Network, Out, is_no_op, is_no_op_with_timer,
 };
 
-use crate::plain::{goal, is_hit};
+use crate::plain::goal;
 use crate::space::Goal;
-use crate::system::{Alone, Effect, React, Start, State, Step, Stimulus, System, Taken};
+use crate::system::{Apart, Effect, React, Start, State, Step, Stimulus, System, Taken};
 
 use parts::{Boundary, CRASH, Judge, RECOVER, nth_random, obey, random, timeout};
 pub use parts::{Choice, Event, Local, Mail};
@@ -268,36 +268,7 @@ where
     }
 
     fn choices(&self, state: &State<'_, Self>, each: &mut impl FnMut(Choice)) {
-        let lossy = self.model.lossy_network == LossyNetwork::Yes;
-        let mut before = None;
-        for (at, &flight) in (0..).zip(state.flights()) {
-            // Of equal messages and of a queue, the first.
-            if before.replace(flight.key()) == Some(flight.key()) {
-                continue;
-            }
-            let Mail::Sent(envelope) = flight.message() else { continue };
-            if lossy {
-                each(Choice::Drop(at));
-            }
-            let to = usize::from(envelope.dst);
-            // Nothing reaches who is down.
-            if to < self.actors() && !state.local(to).crashed {
-                each(Choice::Deliver(at, to as u16));
-            }
-        }
-        let locals = || (0..).zip((0..self.actors()).map(|n| state.local(n)));
-        let down = locals().filter(|(_, local)| local.crashed).count();
-        for (n, local) in locals() {
-            (0..local.timers.len() as u16).for_each(|timer| each(Choice::Timeout(n, timer)));
-            if local.crashed {
-                each(Choice::Recover(n));
-            } else if down < self.model.max_crashes {
-                each(Choice::Crash(n));
-            }
-            for (key, choices) in (0..).zip(local.random.values()) {
-                (0..choices.len() as u16).for_each(|random| each(Choice::Random(n, key, random)));
-            }
-        }
+        self.all(state, each);
     }
 
     fn take(&self, step: &mut Step<'_, '_, Self>, choice: Choice) -> Taken {
@@ -322,12 +293,8 @@ where
 
     /// What is sent over a duplicating network depends on what is in flight, and a boundary may
     /// look at everything.
-    #[inline]
-    fn alone(&self, choice: Choice) -> Option<Alone> {
-        if self.duplicating || self.boundary == Boundary::Asked {
-            return None;
-        }
-        Some(choice.alone())
+    fn apart(&self) -> Option<&dyn Apart<Self>> {
+        (!self.duplicating && self.boundary != Boundary::Asked).then_some(self)
     }
 
     fn action(&self, state: &State<'_, Self>, choice: Choice) -> Self::Action {
@@ -368,29 +335,21 @@ where
     }
 
     fn scratch(&self) -> Judge<A, H> {
-        Judge { visited: Whole::new(&self.start), generated: Whole::new(&self.start) }
+        let whole = || Whole::new(&self.start);
+        Judge { visited: whole(), generated: whole(), row: Vec::new(), sent: Vec::new() }
     }
 
     fn admits(&self, judge: &mut Judge<A, H>, state: &State<'_, Self>) -> bool {
         if self.boundary != Boundary::Asked {
             return true;
         }
-        judge.generated.become_state(state);
-        (self.model.within_boundary)(&self.model.cfg, &judge.generated.state)
+        let Judge { generated, row, sent, .. } = judge;
+        generated.become_state(&state.seen(row, sent));
+        (self.model.within_boundary)(&self.model.cfg, &generated.state)
     }
 
     fn judge(&self, judge: &mut Judge<A, H>, state: &State<'_, Self>, open: u64) -> u64 {
-        let whole = &mut judge.visited;
-        whole.become_state(state);
-        let within = || (self.model.within_boundary)(&self.model.cfg, &whole.state);
-        assert!(
-            self.boundary != Boundary::Promised || within(),
-            "the model has a boundary: leave out `unbounded`"
-        );
-        let properties = self.model.properties.iter().enumerate();
-        let hits = properties.filter(|(n, property)| {
-            open & 1 << n != 0 && is_hit(property, &self.model, &whole.state)
-        });
-        hits.fold(0, |all, (n, _)| all | 1 << n)
+        let Judge { visited, row, sent, .. } = judge;
+        self.hits(visited, &state.seen(row, sent), open)
     }
 }

@@ -5,8 +5,10 @@
 //! of the world, a few plain words, the interned messages in flight. What an actor does in a state
 //! when something reaches it is computed once and remembered.
 
-mod alone;
+mod apart;
 mod flat;
+mod guide;
+mod recipes;
 mod state;
 mod step;
 mod store;
@@ -15,12 +17,12 @@ use std::hash::Hash;
 
 use crate::space::{Goal, Memo, Sink, Space};
 
-pub use alone::Alone;
+pub use apart::{Apart, Seen, Sent};
 pub use state::{Flight, State};
 pub use step::{Effect, Reaction, Step, Stimulus};
 pub use store::Store;
 
-use alone::{Foretold, Recipes};
+use guide::{Guide, Visit};
 use step::Memos;
 
 /// A system of actors, its environment, and what may still happen.
@@ -74,14 +76,9 @@ pub trait System: Sync + Sized {
     /// Lets one thing happen.
     fn take(&self, step: &mut Step<'_, '_, Self>, choice: Self::Choice) -> Taken;
 
-    /// What a choice depends on, if it is so little that what it does can be remembered as a whole.
-    ///
-    /// Taking such a choice may let that actor react, then take that message out, then put in
-    /// flight what the reaction sends, and change the world by [`Step::change_world`]; whether
-    /// it does each of these depends on nothing else. What it does beyond is found out the first
-    /// time, and then it is taken each time.
-    fn alone(&self, choice: Self::Choice) -> Option<Alone> {
-        let _ = choice;
+    /// The same system where each part of a state alone tells what it makes possible: then
+    /// [`Self::choices`] tells all that [`Apart::all`] does, and in that order.
+    fn apart(&self) -> Option<&dyn Apart<Self>> {
         None
     }
 
@@ -168,7 +165,7 @@ pub struct Actors<S: System> {
 /// What a thread needs to search a system.
 pub struct Worker<S: System> {
     memos: Memos<S>,
-    recipes: Recipes,
+    guide: Guide,
     scratch: S::Scratch,
     choices: Vec<S::Choice>,
     row: Vec<u32>,
@@ -245,7 +242,7 @@ impl<S: System> Space for Actors<S> {
     fn worker(&self) -> Worker<S> {
         Worker {
             memos: Memos::new(self.system.actors()),
-            recipes: Recipes::new(self.system.actors()),
+            guide: Guide::new(self.system.actors()),
             scratch: self.system.scratch(),
             choices: Vec::new(),
             row: Vec::new(),
@@ -273,8 +270,11 @@ impl<S: System> Space for Actors<S> {
     }
 
     fn visit(&self, worker: &mut Worker<S>, row: &[u32], sink: &mut impl Sink<S::Action>) {
-        let Worker { memos, recipes, scratch, choices, row: out } = worker;
-        let system = &self.system;
+        let Worker { memos, guide, scratch, choices, row: out } = worker;
+        let (system, store) = (&self.system, &self.store);
+        if let Some(apart) = system.apart() {
+            return guide.visit(&mut Visit { system, apart, store, row, memos }, scratch, sink);
+        }
         let before = self.state(row);
         let step_goals = system.step_goals();
         let open = sink.open() & !step_goals;
@@ -286,37 +286,12 @@ impl<S: System> Space for Actors<S> {
         }
         choices.clear();
         system.choices(&before, &mut |choice| choices.push(choice));
-        let judges_steps = sink.open() & step_goals != 0;
-        let (mut turned, mut after) = (false, None);
+        let mut after = before.clone();
         for &choice in choices.iter() {
             let kind = system.kind(choice);
             let action = || system.action(&before, choice);
-            let alone = if judges_steps { None } else { system.alone(choice) };
-            let mut learning = false;
-            if let Some(alone) = alone {
-                if !std::mem::replace(&mut turned, true) {
-                    recipes.turn_to(&before);
-                }
-                match recipes.foretell(memos, &before, alone) {
-                    Foretold::Stays => {
-                        sink.stays(kind, action);
-                        continue;
-                    }
-                    Foretold::Leads(fingerprint, edits) => {
-                        sink.edited(kind, fingerprint, (row, edits), action);
-                        continue;
-                    }
-                    Foretold::Nothing { learns } => learning = learns,
-                }
-            }
-            let after = after.get_or_insert_with(|| before.clone());
-            let mut step = Step::new(system, memos, &before, after);
-            step.record = learning.then(Box::default);
-            let taken = system.take(&mut step, choice);
-            if let (Some(alone), Some(record)) = (alone, step.record.take()) {
-                recipes.learn(&step, alone, taken, &record);
-            }
-            match taken {
+            let mut step = Step::new(system, memos, &before, &mut after);
+            match system.take(&mut step, choice) {
                 Taken::Leads if !system.admits(scratch, step.state) => sink.leaves(kind, action),
                 Taken::Leads => {
                     step.state.write(out);
@@ -341,7 +316,7 @@ impl<S: System> Space for Actors<S> {
     }
 
     fn memo(&self, worker: &Worker<S>) -> Memo {
-        worker.memos.fared().plus(worker.recipes.fared())
+        worker.memos.fared().plus(worker.guide.fared())
     }
 }
 

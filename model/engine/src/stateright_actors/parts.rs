@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stateright::actor::{Actor, Command, Envelope, Id, Out};
 
 use super::whole::Whole;
-use crate::system::{Alone, Effect};
+use crate::system::{Effect, Sent};
 
 /// An actor as the model has it.
 #[derive(Debug)]
@@ -123,20 +123,6 @@ impl Choice {
             Self::Random(..) => 5,
         }
     }
-
-    /// What it depends on where messages are not duplicated.
-    #[inline]
-    pub(super) fn alone(self) -> Alone {
-        let own = |actor: u16, own: u32| Alone::Own { actor: actor.into(), own };
-        match self {
-            Self::Drop(at) => Alone::Lost { at: at.into() },
-            Self::Deliver(at, to) => Alone::Message { actor: to.into(), at: at.into() },
-            Self::Timeout(actor, n) => own(actor, timeout(n)),
-            Self::Crash(actor) => own(actor, CRASH),
-            Self::Recover(actor) => own(actor, RECOVER),
-            Self::Random(actor, key, n) => own(actor, random(key, n)),
-        }
-    }
 }
 
 type EffectOf<A> =
@@ -194,4 +180,7 @@ pub(super) enum Boundary {
 pub struct Judge<A: Actor, H> {
     pub(super) visited: Whole<A, H>,
     pub(super) generated: Whole<A, H>,
+    /// Where the numbers of a state are written.
+    pub(super) row: Vec<u32>,
+    pub(super) sent: Vec<Sent>,
 }

@@ -3,24 +3,64 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::mem::swap;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-use stateright::actor::{Actor, ActorModelState, Envelope, Id, Network, Timers};
+use stateright::actor::{Actor, ActorModelState, Envelope, Id, Network, RandomChoices, Timers};
 
 use super::{Local, Mail};
-use crate::system::{Flight, State, System};
+use crate::system::{Seen, Sent, System};
 
 /// A state that is changed into the next one that is looked at. One is much like the next, so only
 /// what differs is touched.
 pub struct Whole<A: Actor, H> {
     /// The state.
     pub state: ActorModelState<A, H>,
-    /// The numbers of what it is made of; none yet if there are no locals.
-    locals: SmallVec<[u32; 6]>,
+    /// The numbers of the actors' states in it; none yet if there are none.
+    locals: Vec<u32>,
     world: u32,
-    /// The messages by key and number.
-    flights: Vec<(u64, u32)>,
+    flights: Vec<Sent>,
+    /// By actor and number: what it takes to put an actor's state in, or what was there before if
+    /// it is in.
+    kits: Vec<Vec<Option<Kit<A>>>>,
+}
+
+/// How many states of each actor are kept ready.
+const KITS: usize = 1 << 14;
+
+/// An actor's state as stateright has it.
+struct Kit<A: Actor> {
+    state: Arc<A::State>,
+    timers: Timers<A::Timer>,
+    random: RandomChoices<A::Random>,
+    storage: Option<A::Storage>,
+    crashed: bool,
+}
+
+impl<A: Actor> Kit<A>
+where
+    A::Timer: Ord,
+{
+    fn of(local: &Local<A>) -> Self {
+        let mut timers = Timers::new();
+        for timer in &local.timers {
+            timers.set(timer.clone());
+        }
+        let mut random = RandomChoices::default();
+        for (key, choices) in &local.random {
+            random.insert(key.clone(), choices.clone());
+        }
+        let (state, storage) = (Arc::clone(&local.state), local.storage.clone());
+        Self { state, timers, random, storage, crashed: local.crashed }
+    }
+
+    fn swap<H>(&mut self, state: &mut ActorModelState<A, H>, n: usize) {
+        swap(&mut self.state, &mut state.actor_states[n]);
+        swap(&mut self.timers, &mut state.timers_set[n]);
+        swap(&mut self.random, &mut state.random_choices[n]);
+        swap(&mut self.storage, &mut state.actor_storages[n]);
+        swap(&mut self.crashed, &mut state.crashed[n]);
+    }
 }
 
 impl<A, H> Whole<A, H>
@@ -33,116 +73,117 @@ where
     pub fn new(like: &ActorModelState<A, H>) -> Self {
         let mut state = like.clone();
         clear(&mut state.network);
-        Self { state, locals: SmallVec::new(), world: 0, flights: Vec::new() }
+        let kits = state.actor_states.iter().map(|_| Vec::new()).collect();
+        Self { state, locals: Vec::new(), world: 0, flights: Vec::new(), kits }
     }
 
     /// Becomes this state.
-    pub fn become_state<S>(&mut self, state: &State<'_, S>)
+    pub fn become_state<S>(&mut self, seen: &Seen<'_, S>)
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
         let first = self.locals.is_empty();
-        let actors = self.state.actor_states.len();
-        self.locals.resize(actors, 0);
-        for n in 0..actors {
-            let number = state.local_number(n);
-            if first || self.locals[n] != number {
-                self.locals[n] = number;
-                self.set_local(n, state.local(n));
+        if first {
+            self.locals.resize(self.kits.len(), u32::MAX);
+        }
+        for n in 0..self.locals.len() {
+            if self.locals[n] != seen.local_number(n) {
+                self.set_local(n, seen);
             }
         }
-        if first || self.world != state.world_number() {
-            self.world = state.world_number();
-            self.state.history = state.world().clone();
+        if first || self.world != seen.world_number() {
+            self.world = seen.world_number();
+            self.state.history = seen.world().clone();
         }
-        self.set_network(state);
+        self.set_network(seen);
     }
 
-    fn set_local(&mut self, n: usize, local: &Local<A>) {
-        self.state.actor_states[n] = Arc::clone(&local.state);
-        self.state.crashed[n] = local.crashed;
-        self.state.actor_storages[n].clone_from(&local.storage);
-        let timers = &mut self.state.timers_set[n];
-        let same = |timers: &Timers<A::Timer>| timers.iter().all(|it| local.timers.contains(it));
-        if timers.iter().count() != local.timers.len() || !same(timers) {
-            timers.cancel_all();
-            for timer in &local.timers {
-                timers.set(timer.clone());
-            }
-        }
-        let random = &mut self.state.random_choices[n].map;
-        if !(random.is_empty() && local.random.is_empty()) {
-            random.clear();
-            for (key, choices) in &local.random {
-                random.insert(key.clone(), choices.clone());
-            }
-        }
-    }
-
-    fn set_network<S>(&mut self, state: &State<'_, S>)
+    /// Puts what is in the state back to where it is kept, and takes its like from there.
+    fn set_local<S>(&mut self, n: usize, seen: &Seen<'_, S>)
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let new = state.flights();
-        let start = common_start(&self.flights, new);
-        if start == new.len() && start == self.flights.len() {
+        let new = seen.local_number(n);
+        let old = std::mem::replace(&mut self.locals[n], new);
+        let kits = &mut self.kits[n];
+        if let Some(Some(kit)) = kits.get_mut(old as usize) {
+            kit.swap(&mut self.state, n);
+        }
+        if let Some(Some(kit)) = kits.get_mut(new as usize) {
+            kit.swap(&mut self.state, n);
             return;
         }
-        if matches!(self.state.network, Network::Ordered(_)) {
-            clear(&mut self.state.network);
-            for flight in new {
-                add(&mut self.state.network, flight.message());
+        let mut kit = Kit::of(seen.local(n));
+        kit.swap(&mut self.state, n);
+        let new = new as usize;
+        if new < KITS {
+            if kits.len() <= new {
+                kits.resize_with(new + 1, || None);
             }
-        } else {
-            self.patch(state, start);
+            kits[new] = Some(kit);
         }
-        self.flights.truncate(start);
-        self.flights.extend(new[start..].iter().map(|flight| (flight.key(), flight.number())));
     }
 
-    /// Both lists are sorted by key, equal messages stand side by side, and as many as `start` at
-    /// the beginning of both are the same.
-    fn patch<S>(&mut self, state: &State<'_, S>, start: usize)
+    /// Both lists are sorted by key; only where they differ, a queue or a kind of message is set.
+    fn set_network<S>(&mut self, seen: &Seen<'_, S>)
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let (mut start, new) = (start, state.flights());
-        // Of the last kind of message of those one list may have more than the other.
-        let last = start.checked_sub(1).map(|last| self.flights[last]);
-        while start > 0 && Some(self.flights[start - 1]) == last {
-            start -= 1;
-        }
-        let (mut old, mut new) = (&self.flights[start..], &new[start..]);
-        let network = &mut self.state.network;
-        while let Some(first) = first_of(old, new) {
-            let gone = old.iter().take_while(|it| **it == first).count();
-            let there = new.iter().take_while(|it| it.number() == first.1).count();
-            (old, new) = (&old[gone..], &new[there..]);
-            if gone != there {
-                let message = state.message_of(first.1);
-                if there == 0 {
-                    remove(network, message);
-                } else {
-                    set_count(network, message, there);
-                }
+        let differ = differing(&self.flights, seen.sent());
+        let (mut old, mut new) =
+            (&self.flights[differ.0..differ.1], &seen.sent()[differ.0..differ.2]);
+        while let Some(key) = first_key(old, new) {
+            let (gone, there) = (split_first(&mut old, key), split_first(&mut new, key));
+            if !gone.iter().map(|it| it.number).eq(there.iter().map(|it| it.number)) {
+                let some = there.first().or(gone.first()).expect("a key is of a message");
+                let mail = seen.message_of(some.number);
+                let there = there.iter().map(|it| seen.message_of(it.number));
+                set(&mut self.state.network, mail, there);
             }
         }
+        self.flights.truncate(differ.0);
+        self.flights.extend_from_slice(&seen.sent()[differ.0..]);
     }
 }
 
-/// With how many equal messages both lists start; one state is much like the next.
-fn common_start<M>(old: &[(u64, u32)], new: &[Flight<'_, M>]) -> usize {
-    old.iter().zip(new).take_while(|(old, new)| old.1 == new.number()).count()
+/// Where two sorted lists start to differ, and where each ends to, whole queues.
+fn differing(old: &[Sent], new: &[Sent]) -> (usize, usize, usize) {
+    let same = |(old, new): &(&Sent, &Sent)| old.number == new.number;
+    let start = old.iter().zip(new).take_while(same).count();
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
+    let (mut start, mut old_end, mut new_end) = (start, old.len() - end, new.len() - end);
+    // What stands beside the difference may be of a queue that differs.
+    while new_end < new.len()
+        && (start < old_end && old[old_end - 1].key == new[new_end].key
+            || start < new_end && new[new_end - 1].key == new[new_end].key)
+    {
+        (old_end, new_end) = (old_end + 1, new_end + 1);
+    }
+    while start > 0
+        && (start < old_end && old[start].key == new[start - 1].key
+            || start < new_end && new[start].key == new[start - 1].key)
+    {
+        start -= 1;
+    }
+    (start, old_end, new_end)
 }
 
-/// The first message of two sorted lists.
+/// The first key of two sorted lists.
 #[inline]
-fn first_of<M>(old: &[(u64, u32)], new: &[Flight<'_, M>]) -> Option<(u64, u32)> {
-    let next = || new.first().map(|flight| (flight.key(), flight.number()));
-    match (old.first(), next()) {
-        (Some(old), Some(new)) => Some(new.min(*old)),
-        (old, new) => old.copied().or(new),
+fn first_key(old: &[Sent], new: &[Sent]) -> Option<u64> {
+    match (old.first(), new.first()) {
+        (Some(old), Some(new)) => Some(old.key.min(new.key)),
+        (old, new) => old.or(new).map(|it| it.key),
     }
+}
+
+/// Takes those with this key from the start of a sorted list.
+#[inline]
+fn split_first<'s>(list: &mut &'s [Sent], key: u64) -> &'s [Sent] {
+    let (first, rest) = list.split_at(list.iter().take_while(|it| it.key == key).count());
+    *list = rest;
+    first
 }
 
 /// What a network has in it, in the order of its queues.
@@ -180,37 +221,43 @@ fn clear<M: Eq + Hash>(network: &mut Network<M>) {
     }
 }
 
-fn add<M: Clone + Eq + Hash>(network: &mut Network<M>, mail: &Mail<M>) {
-    if let (Network::Ordered(queues), Mail::Sent(Envelope { src, dst, msg })) = (network, mail) {
-        queues.entry((*src, *dst)).or_default().push_back(msg.clone());
-    }
-}
-
-fn remove<M: Clone + Eq + Hash>(network: &mut Network<M>, mail: &Mail<M>) {
-    match (network, mail) {
+/// Sets what there is of the queue or of the kind of `some`.
+fn set<'m, M>(
+    network: &mut Network<M>,
+    some: &Mail<M>,
+    mut there: impl ExactSizeIterator<Item = &'m Mail<M>>,
+) where
+    M: Clone + Eq + Hash + 'm,
+{
+    match (network, some) {
         (Network::UnorderedDuplicating(set, _), Mail::Sent(envelope)) => {
-            set.remove(envelope);
+            if there.len() == 0 {
+                set.remove(envelope);
+            } else {
+                set.insert(envelope.clone());
+            }
         }
         (Network::UnorderedDuplicating(_, last), Mail::Last(envelope)) => {
-            last.take_if(|last| last == envelope);
+            *last = there.next().map(|_| envelope.clone());
         }
         (Network::UnorderedNonDuplicating(counts), Mail::Sent(envelope)) => {
-            counts.remove(envelope);
+            if there.len() == 0 {
+                counts.remove(envelope);
+            } else {
+                counts.insert(envelope.clone(), there.len());
+            }
         }
-        _ => {}
-    }
-}
-
-fn set_count<M: Clone + Eq + Hash>(network: &mut Network<M>, mail: &Mail<M>, count: usize) {
-    match (network, mail) {
-        (Network::UnorderedDuplicating(set, _), Mail::Sent(envelope)) => {
-            set.insert(envelope.clone());
-        }
-        (Network::UnorderedDuplicating(_, last), Mail::Last(envelope)) => {
-            *last = Some(envelope.clone());
-        }
-        (Network::UnorderedNonDuplicating(counts), Mail::Sent(envelope)) => {
-            counts.insert(envelope.clone(), count);
+        (Network::Ordered(queues), Mail::Sent(Envelope { src, dst, .. })) => {
+            if there.len() == 0 {
+                queues.remove(&(*src, *dst));
+                return;
+            }
+            let queue = queues.entry((*src, *dst)).or_default();
+            queue.clear();
+            queue.extend(there.filter_map(|mail| match mail {
+                Mail::Sent(envelope) => Some(envelope.msg.clone()),
+                Mail::Last(_) => None,
+            }));
         }
         _ => {}
     }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::apart::{Seen, Sent};
 use super::store::Posted;
 use super::{Start, Store, System};
 use crate::fingerprint::mix;
@@ -27,6 +28,10 @@ impl<M> PartialEq for Flight<'_, M> {
 }
 
 impl<'a, M> Flight<'a, M> {
+    pub(super) fn of(kept: &'a Kept<Posted<M>>) -> Self {
+        Self(kept)
+    }
+
     /// The message.
     #[inline]
     pub fn message(self) -> &'a M {
@@ -171,6 +176,17 @@ impl<'a, S: System> State<'a, S> {
         }
     }
 
+    /// The same state by the numbers of its parts, which are written to `row` and `sent`.
+    pub fn seen<'w>(&self, row: &'w mut Vec<u32>, sent: &'w mut Vec<Sent>) -> Seen<'w, S>
+    where
+        'a: 'w,
+    {
+        self.write(row);
+        sent.clear();
+        sent.extend(self.flights.iter().map(|flight| Sent::of(*flight)));
+        Seen { store: self.store, row, sent }
+    }
+
     /// The row of this state.
     pub fn row(&self) -> Vec<u32> {
         let mut row = Vec::new();
@@ -210,21 +226,9 @@ impl<'a, S: System> State<'a, S> {
         new.wrapping_sub(old)
     }
 
-    /// How the sum changes if the world does.
-    pub(super) fn sum_with_world(&self, number: u32) -> u64 {
-        let new = self.store.worlds.get(number).mark;
-        new.wrapping_sub(self.world.mark)
-    }
-
-    /// Where in a row the messages begin.
-    #[inline]
-    pub(super) fn place_of_flights(&self) -> usize {
-        self.locals.len() + 1 + self.words.len()
-    }
-
     /// A message by its number.
     pub(super) fn flight(&self, number: u32) -> Flight<'a, S::Message> {
-        Flight(self.store.messages.get(number))
+        self.store.flight(number)
     }
 
     /// What the message at this place adds to the sum.

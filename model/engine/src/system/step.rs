@@ -4,7 +4,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
-use super::alone::Record;
+use super::recipes::Record;
 use super::{Flight, React, State, System};
 use crate::fingerprint::mix;
 use crate::space::Memo;

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::System;
+use super::{Flight, System};
 use crate::fingerprint::mix;
 use crate::intern::Interner;
 
@@ -64,6 +64,11 @@ impl<S: System> Store<S> {
     pub(super) fn post(&self, system: &S, message: S::Message) -> u32 {
         let queue = system.queue(&message).unwrap_or(NO_QUEUE);
         self.messages.intern(Posted { message: Box::new(message), queue })
+    }
+
+    /// A message by its number.
+    pub(super) fn flight(&self, number: u32) -> Flight<'_, S::Message> {
+        Flight::of(self.messages.get(number))
     }
 
     pub(super) fn is_ambiguous(&self) -> bool {

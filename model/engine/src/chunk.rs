@@ -9,7 +9,7 @@ use crate::frontier::{Block, Links, Part};
 use crate::graph::record::{Told, Way};
 use crate::outcome::{Counts, Hit, Panic};
 use crate::space::{Sink, Space};
-use crate::table::{Full, Open, SHARDS, Shard, shard_of};
+use crate::table::{Full, Open, SHARDS, Shard, shard_of, stored};
 
 /// States in a block of the next level, at most.
 const BLOCK: usize = 1024;
@@ -19,6 +19,10 @@ const LONGEST: usize = u16::MAX as usize;
 
 /// How many slots ahead of its use a cache line is asked for.
 const AHEAD: usize = 12;
+
+/// How many fingerprints are remembered that were emitted just before: as many as the first-level
+/// cache holds.
+const RECENT: usize = 4096;
 
 /// An emitted state's origin and place.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +35,8 @@ struct Head {
     edited: bool,
 }
 
-/// Emitted states of one block of parents, in the order of emission.
+/// Emitted states of one block of parents, in the order of emission, but for some that were emitted
+/// before.
 #[derive(Debug, Default)]
 pub struct Chunk {
     fingerprints: Vec<u64>,
@@ -53,6 +58,9 @@ pub struct Chunk {
     pub links: Links,
     /// What is kept for the graph, if it is wanted.
     pub told: Told,
+    /// Fingerprints that this block emitted, by their lowest bits; about half of all that is
+    /// emitted is met here. None if all is to be kept.
+    recent: Vec<u64>,
     open: u64,
     tallies: u64,
     expands: bool,
@@ -100,6 +108,10 @@ impl Chunk {
         (self.open, self.tallies) = (setting.open, setting.tallies);
         (self.expands, self.level) = (setting.expands, setting.level);
         self.told.reset(setting.keeps_graph, setting.expands);
+        self.recent.clear();
+        if !setting.keeps_graph {
+            self.recent.resize(RECENT, 0);
+        }
         let visits = catch_unwind(AssertUnwindSafe(|| {
             for (n, place) in part.range.clone().zip(part.first..) {
                 (self.parent, self.ordinal) = (place, 0);
@@ -256,6 +268,7 @@ impl Chunk {
         each(self.fingerprints.capacity(), size_of::<u64>())
             + each(self.heads.capacity(), size_of::<Head>())
             + each(self.words.capacity(), size_of::<u32>())
+            + each(self.recent.capacity(), size_of::<u64>())
             + self.told.bytes()
     }
 
@@ -264,6 +277,13 @@ impl Chunk {
             self.open &= !(1 << goal);
             self.hits.push((goal, Hit { level: self.level, index: self.parent, ordinal }));
         }
+    }
+
+    /// What was emitted before is counted and nothing else.
+    #[inline]
+    fn repeat(&mut self) {
+        self.next_ordinal();
+        self.counts.generated += 1;
     }
 
     /// Its words were added; its row has so many.
@@ -276,6 +296,16 @@ impl Chunk {
         let end = self.words.len() as u32;
         self.heads.push(Head { parent: self.parent, end, ordinal, edited });
         self.rows += row;
+    }
+
+    /// Whether this was emitted before, as far as is remembered.
+    #[inline]
+    fn is_recent(&mut self, fingerprint: u64) -> bool {
+        let fingerprint = stored(fingerprint);
+        match self.recent.get_mut(fingerprint as usize % RECENT) {
+            Some(slot) => std::mem::replace(slot, fingerprint) == fingerprint,
+            None => false,
+        }
     }
 
     #[inline]
@@ -315,6 +345,9 @@ impl<A> Sink<A> for Chunk {
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], _: impl FnOnce() -> A) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
+        if self.is_recent(fingerprint) {
+            return self.repeat();
+        }
         self.words.extend_from_slice(row);
         self.emit(fingerprint, row.len(), false);
     }
@@ -330,6 +363,9 @@ impl<A> Sink<A> for Chunk {
     ) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
+        if self.is_recent(fingerprint) {
+            return self.repeat();
+        }
         edits.append_to(&mut self.words);
         self.emit(fingerprint, edits.len_of(before.len()), true);
     }

@@ -4,9 +4,9 @@
 //! form. It reads and writes nothing, so it cannot be wrong, only useless; on other machines and
 //! under Miri it does nothing.
 
-/// From this size on a table asks for huge pages.
+/// What a huge page holds. A table that fills half of one asks for them.
 #[cfg(not(miri))]
-const HUGE: usize = 1 << 20;
+const HUGE: usize = 2 << 20;
 
 /// A zeroed table of words.
 #[derive(Debug)]
@@ -15,6 +15,9 @@ pub struct Words {
     map: memmap2::MmapMut,
     #[cfg(miri)]
     map: Vec<u64>,
+    /// How many words stand before it in `map`, so that it starts with a page of any size.
+    skip: usize,
+    len: usize,
 }
 
 impl Words {
@@ -22,17 +25,25 @@ impl Words {
     /// they are written to.
     pub fn zeroed(len: usize) -> std::io::Result<Self> {
         #[cfg(miri)]
-        return Ok(Self { map: vec![0; len] });
+        return Ok(Self { map: vec![0; len], skip: 0, len });
         #[cfg(not(miri))]
-        memmap2::MmapMut::map_anon(len * size_of::<u64>()).map(|map| Self { map })
+        {
+            let bytes = len.saturating_mul(size_of::<u64>());
+            let more = if bytes < HUGE { 0 } else { HUGE };
+            let map = memmap2::MmapMut::map_anon(bytes.saturating_add(more))?;
+            let skip = map.as_ptr().align_offset(HUGE).min(more) / size_of::<u64>();
+            Ok(Self { map, skip, len })
+        }
     }
 
     /// The first `len` words are going to be used.
     pub fn uses(&self, len: usize) {
         #[cfg(all(target_os = "linux", not(miri)))]
-        if len * size_of::<u64>() >= HUGE {
+        if len * size_of::<u64>() >= HUGE / 2 {
+            let (from, all) = (self.skip * size_of::<u64>(), self.len * size_of::<u64>());
+            let whole = (len * size_of::<u64>()).next_multiple_of(HUGE).min(all);
             // A system without huge pages says no, and goes on with small ones.
-            let _ = self.map.advise_range(memmap2::Advice::HugePage, 0, len * size_of::<u64>());
+            let _ = self.map.advise_range(memmap2::Advice::HugePage, from, whole);
         }
         #[cfg(not(all(target_os = "linux", not(miri))))]
         let _ = len;
@@ -44,7 +55,7 @@ impl Words {
         #[cfg(miri)]
         return &self.map;
         #[cfg(not(miri))]
-        bytemuck::cast_slice(&self.map)
+        &bytemuck::cast_slice(&self.map)[self.skip..][..self.len]
     }
 
     /// The words, to be changed.
@@ -53,7 +64,7 @@ impl Words {
         #[cfg(miri)]
         return &mut self.map;
         #[cfg(not(miri))]
-        bytemuck::cast_slice_mut(&mut self.map)
+        &mut bytemuck::cast_slice_mut(&mut self.map)[self.skip..][..self.len]
     }
 }
 

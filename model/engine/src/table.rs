@@ -100,6 +100,7 @@ impl Shard {
         if capacity > self.words.as_slice().len() {
             let words = Words::zeroed(capacity.saturating_mul(MORE));
             let mut words = words.or_else(|_| Words::zeroed(capacity)).map_err(|_| Full)?;
+            words.uses(capacity);
             words.as_mut_slice()[..before].copy_from_slice(self.slots());
             self.words = words;
         }

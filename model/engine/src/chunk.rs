@@ -2,7 +2,6 @@
 //! the table has told which of it is new.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::edits::Edits;
 use crate::frontier::{Block, Links, Part};
@@ -36,8 +35,10 @@ struct Head {
 }
 
 /// Emitted states of one block of parents, in the order of emission, but for some that were emitted
-/// before.
+/// before. Threads write to theirs all the time: no two share a cache line, nor two lines that are
+/// fetched together.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub struct Chunk {
     fingerprints: Vec<u64>,
     heads: Vec<Head>,
@@ -45,7 +46,7 @@ pub struct Chunk {
     /// How many words the rows of all of them have.
     rows: usize,
     /// One bit each: whether the table did not know it.
-    fresh: Vec<AtomicU64>,
+    fresh: Vec<u64>,
     /// What the visits counted.
     pub counts: Counts,
     /// First hits of goals.
@@ -136,11 +137,8 @@ impl Chunk {
     }
 
     fn mark_nothing_fresh(&mut self) {
-        let words = self.fingerprints.len().div_ceil(64);
-        self.fresh.resize_with(words.max(self.fresh.len()), AtomicU64::default);
-        for word in &mut self.fresh[..words] {
-            *word.get_mut() = 0;
-        }
+        self.fresh.clear();
+        self.fresh.resize(self.fingerprints.len().div_ceil(64), 0);
     }
 
     /// Adds everything to the table, for a thread that has it for itself.
@@ -162,17 +160,18 @@ impl Chunk {
                 }
                 bits |= u64::from(shards[shard_of(fingerprint)].insert(fingerprint)) << n;
             }
-            *fresh.get_mut() = bits;
+            *fresh = bits;
         }
         Ok(())
     }
 
-    /// Adds what belongs to these shards, the first of which is number `from`. `mine` is scratch.
+    /// Adds what belongs to these shards, the first of which is number `from`. Appends to `fresh`,
+    /// one bit for each emitted state, which of those are new. `mine` is scratch.
     pub fn insert_some(
         &self,
         shards: &mut [impl std::ops::DerefMut<Target = Shard>],
         from: usize,
-        mine: &mut Vec<u32>,
+        (mine, fresh): (&mut Vec<u32>, &mut Vec<u64>),
     ) -> Result<(), Full> {
         debug_assert!(from + shards.len() <= SHARDS);
         mine.clear();
@@ -186,32 +185,40 @@ impl Chunk {
         }
         shards.iter_mut().zip(more).try_for_each(|(shard, more)| shard.reserve(more))?;
         let mut shards: Vec<Open<'_>> = shards.iter_mut().map(|shard| shard.open()).collect();
+        let first = fresh.len();
+        fresh.resize(first + self.fresh.len(), 0);
+        let fresh = &mut fresh[first..];
         for (at, &n) in mine.iter().enumerate() {
             if let Some(&next) = mine.get(at + AHEAD) {
                 let next = self.fingerprints[next as usize];
                 shards[shard_of(next) - from].prefetch(next);
             }
             let fingerprint = self.fingerprints[n as usize];
-            if shards[shard_of(fingerprint) - from].insert(fingerprint) {
-                self.fresh[n as usize / 64].fetch_or(1 << (n % 64), Relaxed);
-            }
+            let is_new = shards[shard_of(fingerprint) - from].insert(fingerprint);
+            fresh[n as usize / 64] |= u64::from(is_new) << (n % 64);
         }
         Ok(())
+    }
+
+    /// Marks what [`Self::insert_some`] found new, which stands at the start of `fresh`, and takes it
+    /// away from there.
+    pub fn mark_fresh(&mut self, fresh: &mut &[u64]) {
+        let (mine, others) = fresh.split_at(self.fresh.len().min(fresh.len()));
+        self.fresh.iter_mut().zip(mine).for_each(|(all, mine)| *all |= mine);
+        *fresh = others;
     }
 
     /// Keeps what is new, in the order in which it was emitted. `parents` are the states that were
     /// visited, unless these are the initial states.
     pub fn compact(&mut self, parents: Option<&Part<'_>>) {
-        let fresh = self.fresh.iter().take(self.heads.len().div_ceil(64));
-        let fresh: u32 = fresh.map(|bits| bits.load(Relaxed).count_ones()).sum();
+        let fresh: u32 = self.fresh.iter().map(|bits| bits.count_ones()).sum();
         let mut left = fresh as usize;
         self.links.reserve(left);
         // Rows have about as many words as those of all that was emitted.
         let each = self.rows / self.heads.len().max(1) + 1;
         let room = |left: usize| Block::with_room(left.min(BLOCK), each);
         let mut block = room(left);
-        for (fresh, first) in self.fresh.iter().zip((0..self.heads.len()).step_by(64)) {
-            let mut fresh = fresh.load(Relaxed);
+        for (&(mut fresh), first) in self.fresh.iter().zip((0..).step_by(64)) {
             while fresh != 0 {
                 let n = first + fresh.trailing_zeros() as usize;
                 fresh &= fresh - 1;
@@ -245,7 +252,7 @@ impl Chunk {
     /// Whether the table did not know the n-th of them.
     #[inline]
     pub fn is_fresh(&self, n: usize) -> bool {
-        self.fresh[n / 64].load(Relaxed) & 1 << (n % 64) != 0
+        self.fresh[n / 64] & 1 << (n % 64) != 0
     }
 
     /// The fingerprints of the states that are new, in the order of [`Self::blocks`].

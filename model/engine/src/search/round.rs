@@ -19,7 +19,9 @@ use crate::table::{Full, SHARDS, Shard, Table};
 pub struct Crew<S: Space> {
     /// `None` for one thread, which is the caller's.
     pool: Option<ThreadPool>,
-    workers: Vec<Mutex<S::Worker>>,
+    /// Each made by its own thread, so that what two of them write to all the time does not lie
+    /// side by side.
+    workers: Vec<Mutex<Box<S::Worker>>>,
     /// One for each block of a round; those at the end may be unused.
     chunks: Vec<Chunk>,
     used: usize,
@@ -34,8 +36,11 @@ impl<S: Space> Crew<S> {
         let threads = options.threads.clamp(1, MOST_THREADS);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.ok().filter(|_| threads > 1);
-        let workers = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
-        let workers = (0..workers).map(|_| Mutex::new(space.worker())).collect();
+        let worker = || Mutex::new(Box::new(space.worker()));
+        let workers = match &pool {
+            Some(pool) => pool.broadcast(|_| worker()),
+            None => vec![worker()],
+        };
         Self { pool, workers, chunks: Vec::new(), used: 0, zero: zero.clone() }
     }
 
@@ -113,18 +118,25 @@ impl<S: Space> Crew<S> {
         let each = SHARDS.div_ceil(self.workers.len());
         pool.install(|| {
             let groups = table.shards().par_chunks(each).enumerate().with_max_len(1);
-            let full = groups.map(|(group, shards)| {
+            let found = groups.map(|(group, shards)| {
                 let locked = shards.iter().map(|shard| shard.lock().expect("no holder panics"));
                 let mut locked: Vec<_> = locked.collect();
-                let mut mine = Vec::new();
-                chunks
-                    .iter()
-                    .try_for_each(|chunk| chunk.insert_some(&mut locked, group * each, &mut mine))
+                let (mut mine, mut fresh) = (Vec::new(), Vec::new());
+                let full = chunks.iter().try_for_each(|chunk| {
+                    chunk.insert_some(&mut locked, group * each, (&mut mine, &mut fresh))
+                });
+                (fresh, full)
             });
-            let full = full.reduce(|| Ok(()), Result::and);
+            let found: Vec<(Vec<u64>, Result<(), Full>)> = found.collect();
+            for (fresh, _) in &found {
+                let mut fresh = &fresh[..];
+                for chunk in &mut *chunks {
+                    chunk.mark_fresh(&mut fresh);
+                }
+            }
             let each = chunks.par_iter_mut().with_max_len(1).zip(parts);
             each.for_each(|(chunk, part)| chunk.compact(Some(part)));
-            full
+            found.into_iter().try_for_each(|(_, full)| full)
         })
     }
 
@@ -191,7 +203,8 @@ impl<S: Space> Crew<S> {
 
     /// How the memos fared.
     pub fn memo(&self, space: &S) -> Memo {
-        let of = |worker: &Mutex<S::Worker>| space.memo(&worker.lock().expect("no holder panics"));
+        let of =
+            |worker: &Mutex<Box<S::Worker>>| space.memo(&worker.lock().expect("no holder panics"));
         self.workers.iter().map(of).fold(Memo::default(), Memo::plus)
     }
 }

@@ -19,8 +19,8 @@ const LONGEST: usize = u16::MAX as usize;
 /// How many slots ahead of its use a cache line is asked for.
 const AHEAD: usize = 12;
 
-/// How many fingerprints are remembered that were emitted just before: as many as the first-level
-/// cache holds.
+/// How many fingerprints are remembered that were emitted just before, at most: as many as the
+/// first-level cache holds.
 const RECENT: usize = 4096;
 
 /// An emitted state's origin and place.
@@ -111,7 +111,8 @@ impl Chunk {
         self.told.reset(setting.keeps_graph, setting.expands);
         self.recent.clear();
         if !setting.keeps_graph {
-            self.recent.resize(RECENT, 0);
+            let some = 4 * part.range.len().next_power_of_two();
+            self.recent.resize(some.min(RECENT), 0);
         }
         let visits = catch_unwind(AssertUnwindSafe(|| {
             for (n, place) in part.range.clone().zip(part.first..) {
@@ -309,7 +310,9 @@ impl Chunk {
     #[inline]
     fn is_recent(&mut self, fingerprint: u64) -> bool {
         let fingerprint = stored(fingerprint);
-        match self.recent.get_mut(fingerprint as usize % RECENT) {
+        // Their number is a power of two.
+        let at = fingerprint as usize & self.recent.len().wrapping_sub(1);
+        match self.recent.get_mut(at) {
             Some(slot) => std::mem::replace(slot, fingerprint) == fingerprint,
             None => false,
         }

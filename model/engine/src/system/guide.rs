@@ -18,16 +18,16 @@ pub(super) struct Guide {
     ends: Vec<End>,
     /// By actor, by number.
     locals: Vec<Vec<OfLocal>>,
-    /// What actors can do, one state after another.
-    owns: Vec<Own>,
-    /// By actor: what a message leads to, by the actor's state and the message. The last is of
+    /// By actor: the recipe of a message, by the actor's state and the message. The last is of
     /// messages that reach nobody.
-    known: Vec<Flat<Recipe>>,
+    known: Vec<Flat<u32>>,
     recipes: Recipes,
     /// The actors' states in the state at hand.
     here: Vec<OfLocal>,
     /// What is in flight in it.
     sent: Vec<Sent>,
+    /// What may happen in it.
+    things: Vec<Thing>,
     row: Vec<u32>,
     fared: Memo,
 }
@@ -46,7 +46,7 @@ struct OfLocal {
     mark: u64,
     weight: u32,
     hears: bool,
-    /// Its part of [`Guide::owns`].
+    /// The recipes of what it can do or undergo.
     owns: (u32, u32),
 }
 
@@ -61,14 +61,6 @@ struct End {
     map: u32,
 }
 
-/// Something that an actor can do or undergo.
-#[derive(Clone, Copy, Debug)]
-struct Own {
-    recipe: Recipe,
-    kind: u32,
-    below: u32,
-}
-
 /// What is visited, and by whom.
 pub(super) struct Visit<'v, S: System> {
     pub system: &'v S,
@@ -78,15 +70,29 @@ pub(super) struct Visit<'v, S: System> {
     pub memos: &'v mut Memos<S>,
 }
 
-/// One of the things that can happen in the state that is visited.
+/// Something that may happen in the state that is visited.
 #[derive(Clone, Copy, Debug)]
-struct Which {
-    /// The actor that it reaches, or that does it.
-    actor: Option<usize>,
-    /// The place of the message.
-    at: Option<usize>,
+struct Thing {
+    recipe: u32,
+    /// The actor that it reaches, or that does it; or [`NOBODY`].
+    actor: u16,
+    /// The place of the message, or [`OWN`].
+    at: u16,
     /// Which of those of the message or the actor.
     nth: u32,
+}
+
+const NOBODY: u16 = u16::MAX;
+const OWN: u16 = u16::MAX;
+
+impl Thing {
+    fn actor(self) -> Option<usize> {
+        (self.actor != NOBODY).then_some(self.actor.into())
+    }
+
+    fn at(self) -> Option<usize> {
+        (self.at != OWN).then_some(self.at.into())
+    }
 }
 
 impl Guide {
@@ -117,103 +123,108 @@ impl Guide {
             let hits = visit.apart.judge(scratch, &seen, open);
             each_bit(hits, |goal| sink.hit(goal));
         }
-        if sink.expands() {
-            let sent = std::mem::take(&mut self.sent);
-            self.visit_messages(visit, &sent, sink);
-            self.visit_actors(visit, (&sent, weight), sink);
-            self.sent = sent;
+        if !sink.expands() {
+            return;
         }
-    }
-
-    #[inline(never)]
-    fn visit_messages<S: System>(
-        &mut self,
-        visit: &mut Visit<'_, S>,
-        sent: &[Sent],
-        sink: &mut impl Sink<S::Action>,
-    ) {
-        let (mut queue, nobody) = (None, self.here.len());
-        for (at, &Sent { number, key, .. }) in sent.iter().enumerate() {
-            // Of equal messages and of a queue, the first.
-            if queue.replace(key) == Some(key) {
+        self.gather(visit);
+        let (sent, things) = (std::mem::take(&mut self.sent), std::mem::take(&mut self.things));
+        for thing in &things {
+            let recipe = &self.recipes.all[thing.recipe as usize];
+            if weight >= recipe.below {
                 continue;
             }
+            self.fared.asked += 1;
+            let (kind, action) = (recipe.kind.into(), || visit.action(*thing));
+            match recipe.way {
+                Way::Stays => {
+                    sink.stays(kind, action);
+                    continue;
+                }
+                Way::Leads => {
+                    let known = (visit.store, &*visit.memos);
+                    let place = (thing.actor.into(), thing.at());
+                    let sum = self.recipes.follow(known, (visit.row, &sent), place, thing.recipe);
+                    if let Some(sum) = sum {
+                        let edits = (visit.row, &self.recipes.edits);
+                        sink.edited(kind, fingerprint_of(sum), edits, action);
+                        continue;
+                    }
+                }
+                Way::New | Way::Taken => {}
+            }
+            self.take(visit, *thing, sink);
+        }
+        (self.sent, self.things) = (sent, things);
+    }
+
+    /// Finds what may happen in the state at hand.
+    fn gather<S: System>(&mut self, visit: &Visit<'_, S>) {
+        let (mut queue, nobody) = (None, self.here.len());
+        self.things.clear();
+        for (at, &Sent { number, key, .. }) in (0..).zip(&self.sent) {
+            // Of equal messages and of a queue, the first.
+            if queue == Some(key) {
+                continue;
+            }
+            queue = Some(key);
             let (from, to) = self.messages[number as usize].ends;
-            for n in from..to {
-                let End { kind, map } = self.ends[n as usize];
-                let (mut actor, mut key) = (None, u64::from(number));
+            for (nth, &End { kind, map }) in (0..).zip(&self.ends[from as usize..to as usize]) {
+                let (mut actor, mut key) = (NOBODY, u64::from(number));
                 if map as usize != nobody {
                     if !self.here[map as usize].hears {
                         continue;
                     }
-                    actor = Some(map as usize);
+                    actor = map as u16;
                     key |= u64::from(visit.row[map as usize]) << 32;
                 }
-                let which = Which { actor, at: Some(at), nth: n - from };
-                let Self { known, recipes, fared, .. } = self;
-                let recipe = known[map as usize].get(key);
-                fared.asked += 1;
-                if !recipe.is_some_and(|it| recipes.tell(visit, sent, it, (kind, which), sink)) {
-                    let recipe = recipe.copied();
-                    let taken = self.take(visit, recipe, (kind, which), sink);
-                    self.known[map as usize].insert(key, taken);
-                }
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn visit_actors<S: System>(
-        &mut self,
-        visit: &mut Visit<'_, S>,
-        (sent, weight): (&[Sent], u32),
-        sink: &mut impl Sink<S::Action>,
-    ) {
-        for actor in 0..self.here.len() {
-            let (from, to) = self.here[actor].owns;
-            for n in from..to {
-                let Own { ref recipe, kind, below } = self.owns[n as usize];
-                if weight < below {
-                    let which = Which { actor: Some(actor), at: None, nth: n - from };
-                    self.fared.asked += 1;
-                    if !self.recipes.tell(visit, sent, recipe, (kind, which), sink) {
-                        let recipe = Some(*recipe);
-                        let taken = self.take(visit, recipe, (kind, which), sink);
-                        self.owns[n as usize].recipe = taken;
+                let known = &mut self.known[map as usize];
+                let recipe = match known.get(key) {
+                    Some(recipe) => *recipe,
+                    None => {
+                        let recipe = self.recipes.add(kind, u32::MAX);
+                        known.insert(key, recipe);
+                        recipe
                     }
-                }
+                };
+                self.things.push(Thing { recipe, actor, at, nth });
             }
+        }
+        for (actor, local) in (0..).zip(&self.here) {
+            let (from, to) = local.owns;
+            let own = |recipe| Thing { recipe, actor, at: OWN, nth: recipe - from };
+            self.things.extend((from..to).map(own));
         }
     }
 
-    /// Lets a thing happen. Returns what is known of it from now on.
+    /// Lets a thing happen, and remembers what it did if nothing is known of that yet.
     #[cold]
     fn take<S: System>(
         &mut self,
         visit: &mut Visit<'_, S>,
-        recipe: Option<Recipe>,
-        (kind, which): (u32, Which),
+        thing: Thing,
         sink: &mut impl Sink<S::Action>,
-    ) -> Recipe {
+    ) {
         self.fared.computed += 1;
-        let recipe = recipe.unwrap_or_default();
+        let Recipe { way, kind, .. } = self.recipes.all[thing.recipe as usize];
         let before = visit.state();
-        let choice = visit.choice(&before, which);
+        let choice = visit.choice(&before, thing);
         let mut after = before.clone();
         let mut step = Step::new(visit.system, visit.memos, &before, &mut after);
-        step.record = (recipe.way == Way::New).then(Box::<Record>::default);
+        step.record = (way == Way::New).then(Box::<Record>::default);
         let taken = visit.system.take(&mut step, choice);
         let record = step.record.take();
         match taken {
-            Taken::Stays => sink.stays(kind as usize, || visit.action(which)),
+            Taken::Stays => sink.stays(kind.into(), || visit.action(thing)),
             Taken::Leads => {
                 after.write(&mut self.row);
-                let action = || visit.action(which);
-                sink.step(kind as usize, after.fingerprint(), &self.row, action);
+                let action = || visit.action(thing);
+                sink.step(kind.into(), after.fingerprint(), &self.row, action);
             }
         }
-        let of = (which.actor, which.at);
-        record.map_or(recipe, |record| self.recipes.learn(&before, of, taken, &record))
+        if let Some(record) = record {
+            let of = (thing.actor(), thing.at());
+            self.recipes.learn(thing.recipe, &before, of, (taken, &record));
+        }
     }
 
     /// From now on it is about this state. Returns what its actors' states weigh.
@@ -259,12 +270,11 @@ impl Guide {
         actor: usize,
         number: u32,
     ) -> OfLocal {
-        let (kept, from) = (visit.store.locals[actor].get(number), self.owns.len() as u32);
+        let (kept, from) = (visit.store.locals[actor].get(number), self.recipes.all.len() as u32);
         visit.apart.of_actor(actor, &kept.value, &mut |choice, below| {
-            let kind = visit.system.kind(choice) as u32;
-            self.owns.push(Own { recipe: Recipe::default(), kind, below });
+            self.recipes.add(visit.system.kind(choice) as u32, below);
         });
-        let owns = (from, self.owns.len() as u32);
+        let owns = (from, self.recipes.all.len() as u32);
         let (weight, hears) = (visit.apart.weight(&kept.value), visit.apart.hears(&kept.value));
         let met = OfLocal { mark: kept.mark, weight, hears, owns };
         put(&mut self.locals[actor], number, OfLocal { owns: UNMET, ..met }, met);
@@ -295,47 +305,14 @@ fn put<T: Clone>(known: &mut Vec<T>, number: u32, unmet: T, met: T) {
     known[number] = met;
 }
 
-impl Recipes {
-    /// Tells where a thing leads. Returns whether that is known.
-    #[expect(clippy::inline_always, reason = "it is done for every generated state")]
-    #[inline(always)]
-    fn tell<S: System>(
-        &mut self,
-        visit: &Visit<'_, S>,
-        sent: &[Sent],
-        recipe: &Recipe,
-        (kind, which): (u32, Which),
-        sink: &mut impl Sink<S::Action>,
-    ) -> bool {
-        match recipe.way {
-            Way::Stays => {
-                sink.stays(kind as usize, || visit.action(which));
-                true
-            }
-            Way::Leads => {
-                let known = (visit.store, &*visit.memos);
-                let place = (which.actor.unwrap_or_default(), which.at);
-                let sum = self.follow(known, (visit.row, sent), place, recipe);
-                if let Some(sum) = sum {
-                    let edits = (visit.row, &self.edits);
-                    let action = || visit.action(which);
-                    sink.edited(kind as usize, fingerprint_of(sum), edits, action);
-                }
-                sum.is_some()
-            }
-            Way::New | Way::Taken => false,
-        }
-    }
-}
-
 impl<'v, S: System> Visit<'v, S> {
     fn state(&self) -> State<'v, S> {
         State::of_row(self.system, self.store, self.row)
     }
 
-    fn choice(&self, state: &State<'_, S>, which: Which) -> S::Choice {
+    fn choice(&self, state: &State<'_, S>, thing: Thing) -> S::Choice {
         let mut all = Vec::new();
-        match (which.at, which.actor) {
+        match (thing.at(), thing.actor()) {
             (Some(at), _) => {
                 let message = state.flights()[at].message();
                 self.apart.of_message(at, message, &mut |choice, _| all.push(choice));
@@ -346,11 +323,11 @@ impl<'v, S: System> Visit<'v, S> {
                 self.apart.of_actor(actor, local, &mut |choice, _| all.push(choice));
             }
         }
-        all[which.nth as usize]
+        all[thing.nth as usize]
     }
 
-    fn action(&self, which: Which) -> S::Action {
+    fn action(&self, thing: Thing) -> S::Action {
         let state = self.state();
-        self.system.action(&state, self.choice(&state, which))
+        self.system.action(&state, self.choice(&state, thing))
     }
 }

@@ -71,29 +71,23 @@ pub(super) struct Recipe {
     puts: u32,
     /// Where its changes of the world begin among all of [`Recipes::worlds`].
     worlds: u32,
+    /// It is possible where all weigh less than this.
+    pub below: u32,
     put: u8,
     changed: u8,
+    /// What is known.
     pub way: Way,
+    /// Its kind.
+    pub kind: u8,
 }
 
 const SAME: u32 = u32::MAX;
 
-impl Recipe {
-    /// Nothing but this is known.
-    pub fn only(way: Way) -> Self {
-        Self { way, ..Self::default() }
-    }
-}
-
-impl Default for Recipe {
-    fn default() -> Self {
-        Self { sum: 0, local: SAME, puts: 0, worlds: 0, put: 0, changed: 0, way: Way::New }
-    }
-}
-
 /// What all recipes of a thread share, and what of the state at hand they are followed from.
 #[derive(Debug, Default)]
 pub(super) struct Recipes {
+    /// All of them.
+    pub all: Vec<Recipe>,
     puts: Vec<Sent>,
     worlds: Vec<u64>,
     /// The sum of the parts of the state at hand.
@@ -105,6 +99,15 @@ pub(super) struct Recipes {
 }
 
 impl Recipes {
+    /// The number of a new recipe, of which this is known and nothing else.
+    pub fn add(&mut self, kind: u32, below: u32) -> u32 {
+        let kind = u8::try_from(kind).expect("a system has at most 256 kinds of choice");
+        let (puts, worlds, put, changed) = (0, 0, 0, 0);
+        let (sum, local, way) = (0, SAME, Way::New);
+        self.all.push(Recipe { sum, local, puts, worlds, below, put, changed, way, kind });
+        self.all.len() as u32 - 1
+    }
+
     /// Makes the edits of a step of this actor, with the message at this place, and the sum of the
     /// parts of the state that they lead to; `None` if the world was never changed like that.
     #[expect(clippy::inline_always, reason = "it is done for every generated state")]
@@ -114,8 +117,9 @@ impl Recipes {
         (store, memos): (&Store<S>, &Memos<S>),
         (row, there): (&[u32], &[Sent]),
         (actor, at): (usize, Option<usize>),
-        recipe: &Recipe,
+        recipe: u32,
     ) -> Option<u64> {
+        let recipe = &self.all[recipe as usize];
         let mut sum = self.sum.wrapping_add(recipe.sum);
         self.edits.clear();
         if recipe.local != SAME {
@@ -157,30 +161,29 @@ impl Recipes {
         Some(sum)
     }
 
-    /// The recipe of a step of this actor, with the message at this place, that did this.
+    /// Remembers what a step of this actor did, with the message at this place.
     pub fn learn<S: System>(
         &mut self,
+        recipe: u32,
         before: &State<'_, S>,
         (actor, at): (Option<usize>, Option<usize>),
-        taken: Taken,
-        record: &Record,
-    ) -> Recipe {
-        let recipe = match taken {
-            Taken::Stays => return Recipe::only(Way::Stays),
-            _ if !record.is_of(actor, at) => return Recipe::only(Way::Taken),
-            Taken::Leads => Recipe {
-                puts: self.puts.len() as u32,
-                worlds: self.worlds.len() as u32,
-                put: record.puts.len() as u8,
-                changed: record.worlds.len() as u8,
-                way: Way::Leads,
-                ..Recipe::default()
-            },
+        (taken, record): (Taken, &Record),
+    ) {
+        let recipe = &mut self.all[recipe as usize];
+        recipe.way = match taken {
+            Taken::Stays => Way::Stays,
+            Taken::Leads if !record.is_of(actor, at) => Way::Taken,
+            Taken::Leads => Way::Leads,
         };
-        self.puts.extend(record.puts.iter().map(|&number| Sent::of(before.flight(number))));
-        self.worlds.extend(&record.worlds);
-        let Some((actor, local)) = record.local else { return recipe };
-        Recipe { sum: before.sum_with_local(actor, local), local, ..recipe }
+        if recipe.way == Way::Leads {
+            (recipe.puts, recipe.put) = (self.puts.len() as u32, record.puts.len() as u8);
+            (recipe.worlds, recipe.changed) = (self.worlds.len() as u32, record.worlds.len() as u8);
+            self.puts.extend(record.puts.iter().map(|&number| Sent::of(before.flight(number))));
+            self.worlds.extend(&record.worlds);
+            if let Some((actor, local)) = record.local {
+                (recipe.sum, recipe.local) = (before.sum_with_local(actor, local), local);
+            }
+        }
     }
 }
 

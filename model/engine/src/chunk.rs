@@ -7,8 +7,9 @@ use crate::edits::Edits;
 use crate::frontier::{Block, Links, Part};
 use crate::graph::record::{Told, Way};
 use crate::outcome::{Counts, Hit, Panic};
+use crate::recent::Recent;
 use crate::space::{Sink, Space};
-use crate::table::{Full, Open, SHARDS, Shard, shard_of, stored};
+use crate::table::{Full, Open, SHARDS, Shard, shard_of};
 
 /// States in a block of the next level, at most.
 const BLOCK: usize = 1024;
@@ -18,10 +19,6 @@ const LONGEST: usize = u16::MAX as usize;
 
 /// How many slots ahead of its use a cache line is asked for.
 const AHEAD: usize = 12;
-
-/// How many fingerprints are remembered that were emitted just before, at most: as many as the
-/// first-level cache holds.
-const RECENT: usize = 4096;
 
 /// An emitted state's origin and place.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +56,8 @@ pub struct Chunk {
     pub links: Links,
     /// What is kept for the graph, if it is wanted.
     pub told: Told,
-    /// Fingerprints that this block emitted, by their lowest bits; about half of all that is
-    /// emitted is met here. None if all is to be kept.
-    recent: Vec<u64>,
+    /// What this block emitted just before; nothing if all is to be kept.
+    recent: Recent,
     open: u64,
     tallies: u64,
     expands: bool,
@@ -109,10 +105,10 @@ impl Chunk {
         (self.open, self.tallies) = (setting.open, setting.tallies);
         (self.expands, self.level) = (setting.expands, setting.level);
         self.told.reset(setting.keeps_graph, setting.expands);
-        self.recent.clear();
-        if !setting.keeps_graph {
-            let some = 4 * part.range.len().next_power_of_two();
-            self.recent.resize(some.min(RECENT), 0);
+        if setting.keeps_graph {
+            self.recent.stop();
+        } else {
+            self.recent.start(part.range.len());
         }
         let visits = catch_unwind(AssertUnwindSafe(|| {
             for (n, place) in part.range.clone().zip(part.first..) {
@@ -276,7 +272,7 @@ impl Chunk {
         each(self.fingerprints.capacity(), size_of::<u64>())
             + each(self.heads.capacity(), size_of::<Head>())
             + each(self.words.capacity(), size_of::<u32>())
-            + each(self.recent.capacity(), size_of::<u64>())
+            + self.recent.bytes()
             + self.told.bytes()
     }
 
@@ -304,18 +300,6 @@ impl Chunk {
         let end = self.words.len() as u32;
         self.heads.push(Head { parent: self.parent, end, ordinal, edited });
         self.rows += row;
-    }
-
-    /// Whether this was emitted before, as far as is remembered.
-    #[inline]
-    fn is_recent(&mut self, fingerprint: u64) -> bool {
-        let fingerprint = stored(fingerprint);
-        // Their number is a power of two.
-        let at = fingerprint as usize & self.recent.len().wrapping_sub(1);
-        match self.recent.get_mut(at) {
-            Some(slot) => std::mem::replace(slot, fingerprint) == fingerprint,
-            None => false,
-        }
     }
 
     #[inline]
@@ -355,7 +339,7 @@ impl<A> Sink<A> for Chunk {
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], _: impl FnOnce() -> A) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
-        if self.is_recent(fingerprint) {
+        if self.recent.meets(fingerprint) {
             return self.repeat();
         }
         self.words.extend_from_slice(row);
@@ -373,7 +357,7 @@ impl<A> Sink<A> for Chunk {
     ) {
         self.counts.kinds[kind] += 1;
         self.told.action(kind, Way::Leads);
-        if self.is_recent(fingerprint) {
+        if self.recent.meets(fingerprint) {
             return self.repeat();
         }
         edits.append_to(&mut self.words);

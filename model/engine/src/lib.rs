@@ -18,6 +18,7 @@ mod memory;
 mod options;
 mod outcome;
 mod plain;
+mod recent;
 mod replay;
 pub mod samples;
 mod search;

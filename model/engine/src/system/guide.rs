@@ -178,14 +178,11 @@ impl Guide {
                     key |= u64::from(visit.row[map as usize]) << 32;
                 }
                 let known = &mut self.known[map as usize];
-                let recipe = match known.get(key) {
-                    Some(recipe) => *recipe,
-                    None => {
-                        let recipe = self.recipes.add(kind, u32::MAX);
-                        known.insert(key, recipe);
-                        recipe
-                    }
-                };
+                let recipe = known.get(key).copied().unwrap_or_else(|| {
+                    let recipe = self.recipes.add(kind, u32::MAX);
+                    known.insert(key, recipe);
+                    recipe
+                });
                 self.things.push(Thing { recipe, actor, at, nth });
             }
         }

@@ -114,7 +114,8 @@ impl Totals {
         });
         let limits = &wanted.limits;
         let full = limits.states.is_some_and(|limit| self.unique >= limit);
-        let last = limits.depth.is_some_and(|limit| level + 1 >= limit);
+        // Where nothing is left, the level was empty, and the search went to its end.
+        let last = self.left > 0 && limits.depth.is_some_and(|limit| level + 1 >= limit);
         stop.filter(|by| matches!(by, Bound::Worker | Bound::Panic))
             .or(self.all_hit(wanted).then_some(Bound::Goal))
             .or(stop.filter(|by| *by == Bound::Interruption))

@@ -137,6 +137,8 @@ pub enum Unusable {
 const FINGERPRINTS: &str = "fingerprints";
 const LINKS: &str = "links";
 const MANIFEST: &str = "manifest";
+/// The next manifest, until it is whole.
+const NEW_MANIFEST: &str = "manifest.new";
 
 /// The bytes of a fingerprint.
 const FINGERPRINT: usize = size_of::<u64>();
@@ -206,6 +208,8 @@ impl Log {
             let error = DiskError::new(&manifest, "begin a checkpoint", &cause);
             return Err(DiskError { remedy: "resume it, or name another folder", ..error });
         }
+        let names = [FINGERPRINTS, LINKS, NEW_MANIFEST];
+        names.into_iter().try_for_each(|name| is_free(folder, name))?;
         let files = [open(&folder.join(FINGERPRINTS), true)?, open(&folder.join(LINKS), true)?];
         Self::new(checkpoint, head, files, Vec::new())
     }
@@ -303,6 +307,20 @@ impl Log {
 }
 
 /// Opens a file of a checkpoint for this process alone.
+/// Whether nothing gets lost if a file of this name is written: a checkpoint that was never
+/// complete leaves empty ones.
+fn is_free(folder: &Path, name: &str) -> Result<(), DiskError> {
+    let path = folder.join(name);
+    match fs::metadata(&path) {
+        Ok(there) if there.len() > 0 => {
+            let cause = io::Error::other("there is something of that name, and no checkpoint");
+            let error = DiskError::new(&path, "begin a checkpoint", &cause);
+            Err(DiskError { remedy: "name another folder, or remove it", ..error })
+        }
+        _ => Ok(()),
+    }
+}
+
 fn open(path: &Path, new: bool) -> Result<File, DiskError> {
     let failed = |e: &io::Error| DiskError::new(path, "open it", e);
     let file = File::options().read(true).write(true).create(new).truncate(false).open(path);
@@ -319,7 +337,7 @@ fn open(path: &Path, new: bool) -> Result<File, DiskError> {
 
 /// Puts a manifest in the place of the one before, or nothing.
 fn replace(folder: &Path, text: &[u8], quota: &Quota) -> Result<(), DiskError> {
-    let (path, new) = (folder.join(MANIFEST), folder.join("manifest.new"));
+    let (path, new) = (folder.join(MANIFEST), folder.join(NEW_MANIFEST));
     let failed = |doing: &str, e: &io::Error| DiskError::new(&path, doing, e);
     let file = File::create(&new).map_err(|e| failed("make it", &e))?;
     let mut sequence = Sequence::new(file, 0, new.clone(), "the manifest", quota.clone());

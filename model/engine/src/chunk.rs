@@ -197,8 +197,8 @@ impl Chunk {
         Ok(())
     }
 
-    /// Marks what [`Self::insert_some`] found new, which stands at the start of `fresh`, and takes it
-    /// away from there.
+    /// Marks what [`Self::insert_some`] found new, which stands at the start of `fresh`, and takes
+    /// it away from there.
     pub fn mark_fresh(&mut self, fresh: &mut &[u64]) {
         let (mine, others) = fresh.split_at(self.fresh.len().min(fresh.len()));
         self.fresh.iter_mut().zip(mine).for_each(|(all, mine)| *all |= mine);

@@ -129,6 +129,21 @@ fn a_process_that_is_killed_is_missed_and_nothing_holds() {
     }
 }
 
+/// A limit on depth that is reached with nothing left ends nothing.
+#[test]
+fn the_depth_may_be_just_enough() {
+    let run = |depth: &str, engine: &[&str]| {
+        let arguments = ["run", "--scenario", "fast-failover", "--max-depth", depth];
+        let ran = run("check", &[&arguments[..], &["--format", "json"], engine].concat());
+        (ran.code, document(&ran.out))
+    };
+    // The space is 16 deep.
+    for (depth, code) in [("15", 3), ("16", 3), ("17", 0), ("18", 0)] {
+        let (one, timely) = (run(depth, &[]), run(depth, &["--engine", "timely"]));
+        assert_eq!((one.0, &one), (Some(code), &timely), "{depth}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_hosts_is_told_in_one_line() {
     let folder = TempDir::new().expect("a folder");

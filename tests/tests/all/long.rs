@@ -24,7 +24,7 @@ const LARGE: [&str; 9] = [
     "--records",
     "3",
     "--max-depth",
-    "16",
+    "18",
 ];
 const TWIN: [&str; 3] = ["twin", "--module", "kip320"];
 const SMALL: [&str; 5] = ["run", "--scenario", "fast-failover", "--protocol", "kafka-0.11"];
@@ -240,6 +240,17 @@ fn flags_that_do_not_go_together_are_refused() {
     assert!(!root().join(none).exists(), "a refused command made a folder");
 }
 
+/// Its checker knows no such limits, and a run that drops one is no bounded run.
+#[test]
+fn stateright_is_asked_for_nothing_that_it_cannot_do() {
+    for option in [&["--max-depth", "2"][..], &["--memory-limit", "1M"], &["--audit"]] {
+        for command in [&SMALL[..], &[]] {
+            let err = refused(&with(command, &with(option, &["--engine", "stateright"])));
+            assert!(err.contains(option[0]) && err.contains("leave --engine out"), "{err}");
+        }
+    }
+}
+
 #[test]
 fn an_audit_may_spill() {
     let (_folder, path) = folder();
@@ -277,6 +288,14 @@ fn folders_of_no_use_are_refused() {
         assert!(line.starts_with(&format!("check: {at}")) && line.contains("; "), "{line}");
     }
     assert!(!Path::new(&nowhere).exists());
+    for name in ["fingerprints", "links", "manifest.new"] {
+        let (others, theirs) = (path(name), Path::new(&path(name)).join(name));
+        fs::create_dir(&others).expect("room");
+        fs::write(&theirs, "not yours\n").expect("room");
+        let line = checkpoint(&others);
+        assert!(line.contains(&*theirs.to_string_lossy()) && line.contains("; name "), "{line}");
+        assert_eq!(fs::read_to_string(&theirs).expect("still there"), "not yours\n");
+    }
     assert_eq!(fs::read_to_string(&file).expect("still there"), "mine\n");
 }
 
@@ -385,6 +404,10 @@ fn a_disk_that_is_full_bounds_a_search_and_keeps_its_checkpoint() {
     proves_nothing(&cut, "disk", 3);
     let place = format!("check: {full}/links: can't write links: No space left on device");
     assert!(cut.err.starts_with(&place) && cut.err.contains("; free space there"), "{}", cut.err);
+    // What was never complete is in the way of the next one until its user says otherwise.
+    let err = refused(&with(&SMALL, &["--checkpoint", &full]));
+    assert!(err.contains("full/fingerprints: can't begin a checkpoint"), "{err}");
+    fs::remove_file(path("full/fingerprints")).expect("it is there");
     let human = run("check", &with(&SMALL, &["--checkpoint", &full]));
     assert_eq!((human.code, human.err.as_str()), (Some(3), cut.err.as_str()));
     assert!(human.out.contains("\nbounded by disk: ") && !human.out.contains(" holds"));

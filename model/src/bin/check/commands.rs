@@ -42,7 +42,7 @@ type Done = Result<(u8, String), Problem>;
 /// Runs the command.
 pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
     match args.command {
-        None => audited(&args.output).map(|()| suite(&args.output, interrupted)),
+        None => fits_engine(&args.output).map(|()| suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::Twin(command)) => twin::twin(&command, interrupted),
         Some(Command::Bench(command)) => bench::bench(&command),
@@ -152,16 +152,23 @@ fn suite_text(reports: &[Report], code: u8) -> String {
     text
 }
 
-/// stateright's fingerprints have no seed.
-fn audited(output: &Output) -> Result<(), Problem> {
-    if output.audit && output.engine == args::Engine::Stateright {
-        return Err("--audit is for this project's own engine; leave --engine out".into());
+/// stateright's fingerprints have no seed, and its checker knows no such limits.
+fn fits_engine(output: &Output) -> Result<(), Problem> {
+    let asked = [
+        ("--audit", output.audit),
+        ("--max-depth", output.max_depth.is_some()),
+        ("--memory-limit", output.memory_limit.is_some()),
+    ];
+    match asked.into_iter().find(|(_, asked)| *asked) {
+        Some((option, _)) if output.engine == args::Engine::Stateright => {
+            Err(format!("{option} is for this project's own engine; leave --engine out"))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
-    audited(&command.output)?;
+    fits_engine(&command.output)?;
     let (scenario, protocol, bounds) = subject(&command.subject)?;
     let only = match &command.property {
         None => None,

@@ -233,7 +233,7 @@ fn a_limit_makes_a_search_bounded_and_says_which() {
     }
     let depth = by(&Limits { depth: Some(5), ..Limits::default() });
     assert_eq!((depth.bound, depth.depth), (Some(Bound::Depth), 5));
-    let memory = by(&Limits { memory: Some(1 << 20), ..Limits::default() });
+    let memory = by(&Limits { memory: Some(1 << 18), ..Limits::default() });
     assert_eq!(memory.bound, Some(Bound::Memory));
 }
 

@@ -11,7 +11,8 @@ use super::{Flight, State, Store, System};
 /// no goal is judged on steps.
 pub trait Apart<S: System> {
     /// Tells what can happen to a message that stands at this place and has none ahead of it in its
-    /// queue, and which actor it reaches, if any. It depends on the message alone.
+    /// queue, and which actor it reaches, if any: for each actor, and for none, at most one thing. It
+    /// depends on the message alone.
     fn of_message(
         &self,
         at: usize,

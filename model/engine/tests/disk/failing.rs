@@ -136,6 +136,10 @@ fn a_full_device_ends_the_search() {
     let outcome = levelwise::search(&space(), &options(checkpoint(folder.path())));
     assert!(outcome.exhausted(), "what is only written at the end can't change a verdict");
     assert!(outcome.disk.is_some());
+    // What was never complete is in the way until somebody takes it away.
+    let outcome = levelwise::search(&space(), &options(every_level(folder.path())));
+    assert!(is_told_well(&outcome).contains("fingerprints: can't begin a checkpoint"));
+    std::fs::remove_file(folder.path().join("fingerprints")).expect("it is there");
     let outcome = levelwise::search(&space(), &options(every_level(folder.path())));
     let text = is_told_well(&outcome);
     let expected = format!("{}: can't write links: No space left on device", full.display());

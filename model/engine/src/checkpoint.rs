@@ -306,7 +306,6 @@ impl Log {
     }
 }
 
-/// Opens a file of a checkpoint for this process alone.
 /// Whether nothing gets lost if a file of this name is written: a checkpoint that was never
 /// complete leaves empty ones.
 fn is_free(folder: &Path, name: &str) -> Result<(), DiskError> {
@@ -321,6 +320,7 @@ fn is_free(folder: &Path, name: &str) -> Result<(), DiskError> {
     }
 }
 
+/// Opens a file of a checkpoint for this process alone.
 fn open(path: &Path, new: bool) -> Result<File, DiskError> {
     let failed = |e: &io::Error| DiskError::new(path, "open it", e);
     let file = File::options().read(true).write(true).create(new).truncate(false).open(path);

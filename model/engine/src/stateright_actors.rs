@@ -15,9 +15,9 @@ use stateright::actor::{
     Actor, ActorModel, ActorModelAction, Envelope, Id, Network, Out, is_no_op, is_no_op_with_timer,
 };
 
-use crate::plain::goal;
+use crate::plain::{goal, is_hit};
 use crate::space::Goal;
-use crate::system::{Apart, Effect, React, Start, State, Step, Stimulus, System, Taken};
+use crate::system::{Apart, Effect, React, Seen, Start, State, Step, Stimulus, System, Taken};
 
 use parts::{Boundary, CRASH, Judge, RECOVER, nth_random, obey, random, timeout};
 pub use parts::{Choice, Event, Local, Mail};
@@ -149,6 +149,21 @@ where
         }
         self.carry_out(step, reaction);
         Taken::Leads
+    }
+
+    /// Which of the open properties a state violates, or is an example of.
+    fn hits(&self, whole: &mut Whole<A, H>, seen: &Seen<'_, Self>, open: u64) -> u64 {
+        whole.become_state(seen);
+        let within = || (self.model.within_boundary)(&self.model.cfg, &whole.state);
+        assert!(
+            self.boundary != Boundary::Promised || within(),
+            "the model has a boundary: leave out `unbounded`"
+        );
+        let properties = self.model.properties.iter().enumerate();
+        let hits = properties.filter(|(n, property)| {
+            open & 1 << n != 0 && is_hit(property, &self.model, &whole.state)
+        });
+        hits.fold(0, |all, (n, _)| all | 1 << n)
     }
 
     /// Lets an event reach an actor; `own` tells it from all others in the actor's state.

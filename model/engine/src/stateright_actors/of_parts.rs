@@ -5,9 +5,8 @@ use std::hash::Hash;
 
 use stateright::actor::{Actor, LossyNetwork};
 
-use super::parts::{Boundary, Choice, Judge, Local, Mail};
-use super::{Stateright, Whole};
-use crate::plain::is_hit;
+use super::Stateright;
+use super::parts::{Choice, Judge, Local, Mail};
 use crate::system::{Apart, Seen};
 
 /// Possible whatever the others are.
@@ -71,32 +70,5 @@ where
 
     fn judge(&self, judge: &mut Judge<A, H>, seen: &Seen<'_, Self>, open: u64) -> u64 {
         self.hits(&mut judge.visited, seen, open)
-    }
-}
-
-impl<A, C, H> Stateright<A, C, H>
-where
-    A: Actor + Sync,
-    A::Msg: Ord + Send + Sync,
-    A::Timer: Ord + Send + Sync,
-    A::State: Send + Sync,
-    A::Storage: Send + Sync,
-    A::Random: Send + Sync,
-    C: Sync,
-    H: Clone + Debug + Hash + PartialEq + Send + Sync,
-{
-    /// Which of the open properties a state violates, or is an example of.
-    pub(super) fn hits(&self, whole: &mut Whole<A, H>, seen: &Seen<'_, Self>, open: u64) -> u64 {
-        whole.become_state(seen);
-        let within = || (self.model.within_boundary)(&self.model.cfg, &whole.state);
-        assert!(
-            self.boundary != Boundary::Promised || within(),
-            "the model has a boundary: leave out `unbounded`"
-        );
-        let properties = self.model.properties.iter().enumerate();
-        let hits = properties.filter(|(n, property)| {
-            open & 1 << n != 0 && is_hit(property, &self.model, &whole.state)
-        });
-        hits.fold(0, |all, (n, _)| all | 1 << n)
     }
 }

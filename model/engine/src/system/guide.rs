@@ -210,11 +210,11 @@ impl Guide {
         step.record = (way == Way::New).then(Box::<Record>::default);
         let taken = visit.system.take(&mut step, choice);
         let record = step.record.take();
+        let action = || visit.system.action(&before, choice);
         match taken {
-            Taken::Stays => sink.stays(kind.into(), || visit.action(thing)),
+            Taken::Stays => sink.stays(kind.into(), action),
             Taken::Leads => {
                 after.write(&mut self.row);
-                let action = || visit.action(thing);
                 sink.step(kind.into(), after.fingerprint(), &self.row, action);
             }
         }

@@ -18,7 +18,7 @@ pub(super) struct Record {
     pub removed: Option<usize>,
     /// The numbers of messages that were put in flight.
     pub puts: SmallVec<[u32; 4]>,
-    /// What changed the world, as in [`Step::change_world`].
+    /// What changed the world, as in [`super::Step::change_world`].
     pub worlds: SmallVec<[u64; 4]>,
     /// Whether it did anything else, or in another order.
     pub more: bool,
@@ -47,10 +47,9 @@ impl Record {
 }
 
 /// What is known of a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Nothing yet.
-    #[default]
     New,
     /// It changes nothing.
     Stays,

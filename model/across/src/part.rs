@@ -333,7 +333,6 @@ impl<S: Portable> Part<S> {
                 counts: &mut self.counts,
                 hits: &mut self.vote.hits,
                 out: &mut self.out,
-                row: &mut self.scratch,
                 fingerprint,
                 ordinal: 0,
             };

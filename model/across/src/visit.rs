@@ -1,7 +1,7 @@
 //! A visit of one state: what it finds is counted, and what it leads to goes to who owns it.
 
 use levelwise::fingerprint::mix;
-use levelwise::{Counts, Edits, Sink};
+use levelwise::{Counts, Sink};
 
 use crate::portable::Portable;
 use crate::told::{Batch, Head, Place};
@@ -99,8 +99,6 @@ pub struct Visit<'a, S: Portable> {
     pub counts: &'a mut Counts,
     pub hits: &'a mut [Option<Place>],
     pub out: &'a mut Outbox<S>,
-    /// Scratch.
-    pub row: &'a mut Vec<u32>,
     /// The state that is visited.
     pub fingerprint: u64,
     /// Actions told so far.
@@ -148,20 +146,6 @@ impl<S: Portable> Sink<S::Action> for Visit<'_, S> {
         self.counts.generated += 1;
         let head = Head { fingerprint, parent: self.fingerprint, ordinal, len: 0 };
         self.out.put(self.space, row, head);
-    }
-
-    fn edited(
-        &mut self,
-        kind: usize,
-        fingerprint: u64,
-        (before, edits): (&[u32], &Edits),
-        action: impl FnOnce() -> S::Action,
-    ) {
-        let mut row = std::mem::take(self.row);
-        row.clear();
-        edits.apply(before, &mut row);
-        self.step(kind, fingerprint, &row, action);
-        *self.row = row;
     }
 
     fn stays(&mut self, kind: usize, _: impl FnOnce() -> S::Action) {

@@ -352,7 +352,7 @@ impl<A> Sink<A> for Chunk {
         &mut self,
         kind: usize,
         fingerprint: u64,
-        (before, edits): (&[u32], &Edits),
+        (before, edit): (&[u32], impl FnOnce(&mut Edits<'_>)),
         _: impl FnOnce() -> A,
     ) {
         self.counts.kinds[kind] += 1;
@@ -360,8 +360,10 @@ impl<A> Sink<A> for Chunk {
         if self.recent.meets(fingerprint) {
             return self.repeat();
         }
-        edits.append_to(&mut self.words);
-        self.emit(fingerprint, edits.len_of(before.len()), true);
+        let mut edits = Edits::new(&mut self.words);
+        edit(&mut edits);
+        let row = edits.len_of(before.len());
+        self.emit(fingerprint, row, true);
     }
 
     #[inline]

@@ -6,100 +6,51 @@ const INSERT: u32 = 1 << 30;
 const REMOVE: u32 = 2 << 30;
 const PLACE: u32 = (1 << 30) - 1;
 
-/// Words of edits that are kept in place.
-const NEAR: usize = 12;
-
-/// Changes of a row, one after another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edits {
-    /// The first words, in a size that is copied at once.
-    near: [u32; NEAR],
-    /// All words, if they are more than that.
-    far: Vec<u32>,
-    len: usize,
+/// Changes of a row, one after another, in the making.
+#[derive(Debug)]
+pub struct Edits<'w> {
+    words: &'w mut Vec<u32>,
     /// By how many words the row gets longer.
     grows: i32,
 }
 
-impl Edits {
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.far.clear();
-        (self.len, self.grows) = (0, 0);
-    }
-
+impl<'w> Edits<'w> {
+    /// None yet; they are added to `words`.
     #[inline]
-    fn push(&mut self, word: u32) {
-        if let Some(place) = self.near.get_mut(self.len) {
-            *place = word;
-        } else {
-            self.push_far(word);
-        }
-        self.len += 1;
-    }
-
-    #[cold]
-    fn push_far(&mut self, word: u32) {
-        if self.far.is_empty() {
-            self.far.extend_from_slice(&self.near);
-        }
-        self.far.push(word);
+    pub fn new(words: &'w mut Vec<u32>) -> Self {
+        Self { words, grows: 0 }
     }
 
     /// The word at this place becomes another one.
     #[inline]
     pub fn set(&mut self, at: usize, word: u32) {
-        self.push(SET | at as u32);
-        self.push(word);
+        self.words.extend_from_slice(&[SET | at as u32, word]);
     }
 
     /// A word is put before the one at this place.
     #[inline]
     pub fn insert(&mut self, at: usize, word: u32) {
-        self.push(INSERT | at as u32);
-        self.push(word);
+        self.words.extend_from_slice(&[INSERT | at as u32, word]);
         self.grows += 1;
     }
 
     /// The word at this place is taken out.
     #[inline]
     pub fn remove(&mut self, at: usize) {
-        self.push(REMOVE | at as u32);
+        self.words.push(REMOVE | at as u32);
         self.grows -= 1;
-    }
-
-    fn words(&self) -> &[u32] {
-        if self.len <= NEAR { &self.near[..self.len] } else { &self.far }
-    }
-
-    /// Adds them to `words`, for [`apply`].
-    #[inline]
-    pub(crate) fn append_to(&self, words: &mut Vec<u32>) {
-        if self.len <= NEAR {
-            let len = words.len() + self.len;
-            words.extend_from_slice(&self.near);
-            words.truncate(len);
-        } else {
-            words.extend_from_slice(&self.far);
-        }
     }
 
     /// How long a row of this length gets.
     #[inline]
-    pub(crate) fn len_of(&self, row: usize) -> usize {
+    pub fn len_of(&self, row: usize) -> usize {
         row.wrapping_add_signed(self.grows as isize)
-    }
-
-    /// Makes `row` of `before`.
-    pub fn apply(&self, before: &[u32], row: &mut Vec<u32>) {
-        row.clear();
-        apply(self.words(), before, row);
     }
 }
 
 /// Adds to `rows` the row that these edits make of `before`.
 #[inline]
-pub(crate) fn apply(edits: &[u32], before: &[u32], rows: &mut Vec<u32>) {
+pub fn apply(edits: &[u32], before: &[u32], rows: &mut Vec<u32>) {
     let start = rows.len();
     rows.extend_from_slice(before);
     let mut edits = edits.iter().copied();
@@ -121,31 +72,15 @@ mod tests {
 
     #[test]
     fn a_row_is_made_of_another_one() {
-        let mut edits = Edits::default();
+        let mut words = vec![5];
+        let mut edits = Edits::new(&mut words);
         edits.set(0, 7);
         edits.remove(1);
         edits.insert(2, 9);
         edits.insert(0, 4);
-        let mut row = vec![1];
-        edits.apply(&[1, 2, 3], &mut row);
-        assert_eq!((row.len(), edits.len_of(3)), (4, 4));
-        assert_eq!(row, [4, 7, 3, 9]);
-        apply(edits.words(), &[1, 2, 3], &mut row);
-        assert_eq!(row, [4, 7, 3, 9, 4, 7, 3, 9]);
-    }
-
-    #[test]
-    fn there_may_be_many() {
-        let mut edits = Edits::default();
-        for n in 0..50 {
-            edits.insert(n as usize, n);
-            let (mut row, mut words) = (Vec::new(), vec![1]);
-            edits.apply(&[77], &mut row);
-            assert_eq!(row, (0..=n).chain([77]).collect::<Vec<_>>());
-            edits.append_to(&mut words);
-            assert_eq!((words[0], &words[1..]), (1, edits.words()));
-        }
-        edits.clear();
-        assert!(edits.words().is_empty());
+        assert_eq!(edits.len_of(3), 4);
+        let mut rows = vec![1];
+        apply(&words[1..], &[1, 2, 3], &mut rows);
+        assert_eq!((words[0], &rows[..]), (5, &[1, 4, 7, 3, 9][..]));
     }
 }

@@ -1,6 +1,6 @@
 //! What the search needs of a model: a [`Space`] of packed states.
 
-use crate::edits::Edits;
+use crate::edits::{self, Edits};
 
 /// What is looked for, or counted, in states or steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,17 +138,18 @@ pub trait Sink<A> {
     /// An action of this kind leads to this state.
     fn step(&mut self, kind: usize, fingerprint: u64, row: &[u32], action: impl FnOnce() -> A);
 
-    /// An action of this kind leads to the state that these edits make of the row of the visited
-    /// one. What is told this way is only made if it is new.
+    /// An action of this kind leads to the state that some edits make of the row of the visited
+    /// one, `before`. They are only asked for if the state may be new.
     fn edited(
         &mut self,
         kind: usize,
         fingerprint: u64,
-        (before, edits): (&[u32], &Edits),
+        (before, edit): (&[u32], impl FnOnce(&mut Edits<'_>)),
         action: impl FnOnce() -> A,
     ) {
-        let mut row = Vec::new();
-        edits.apply(before, &mut row);
+        let (mut words, mut row) = (Vec::new(), Vec::new());
+        edit(&mut Edits::new(&mut words));
+        edits::apply(&words, before, &mut row);
         self.step(kind, fingerprint, &row, action);
     }
 

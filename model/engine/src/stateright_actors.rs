@@ -351,20 +351,20 @@ where
 
     fn scratch(&self) -> Judge<A, H> {
         let whole = || Whole::new(&self.start);
-        Judge { visited: whole(), generated: whole(), row: Vec::new(), sent: Vec::new() }
+        Judge { visited: whole(), generated: whole(), row: Vec::new() }
     }
 
     fn admits(&self, judge: &mut Judge<A, H>, state: &State<'_, Self>) -> bool {
         if self.boundary != Boundary::Asked {
             return true;
         }
-        let Judge { generated, row, sent, .. } = judge;
-        generated.become_state(&state.seen(row, sent));
+        let Judge { generated, row, .. } = judge;
+        generated.become_state(&state.seen(row));
         (self.model.within_boundary)(&self.model.cfg, &generated.state)
     }
 
     fn judge(&self, judge: &mut Judge<A, H>, state: &State<'_, Self>, open: u64) -> u64 {
-        let Judge { visited, row, sent, .. } = judge;
-        self.hits(visited, &state.seen(row, sent), open)
+        let Judge { visited, row, .. } = judge;
+        self.hits(visited, &state.seen(row), open)
     }
 }

@@ -6,8 +6,10 @@
 //! when something reaches it is computed once and remembered.
 
 mod apart;
+mod at_hand;
 mod flat;
 mod guide;
+mod met;
 mod recipes;
 mod state;
 mod step;
@@ -17,7 +19,7 @@ use std::hash::Hash;
 
 use crate::space::{Goal, Memo, Sink, Space};
 
-pub use apart::{Apart, Seen, Sent};
+pub use apart::{Apart, Seen};
 pub use state::{Flight, State};
 pub use step::{Effect, Reaction, Step, Stimulus};
 pub use store::Store;

@@ -28,7 +28,7 @@ where
 
     fn state(&self, row: &[u32]) -> ActorModelState<A, H> {
         let mut whole = Whole::new(&self.system().start);
-        whole.become_state(&Self::state(self, row).seen(&mut Vec::new(), &mut Vec::new()));
+        whole.become_state(&Self::state(self, row).seen(&mut Vec::new()));
         whole.state
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stateright::actor::{Actor, Command, Envelope, Id, Out};
 
 use super::whole::Whole;
-use crate::system::{Effect, Sent};
+use crate::system::Effect;
 
 /// An actor as the model has it.
 #[derive(Debug)]
@@ -182,5 +182,4 @@ pub struct Judge<A: Actor, H> {
     pub(super) generated: Whole<A, H>,
     /// Where the numbers of a state are written.
     pub(super) row: Vec<u32>,
-    pub(super) sent: Vec<Sent>,
 }

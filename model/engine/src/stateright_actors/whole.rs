@@ -1,6 +1,6 @@
 //! A state as stateright has it, for its properties to look at.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::mem::swap;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stateright::actor::{Actor, ActorModelState, Envelope, Id, Network, RandomChoices, Timers};
 
 use super::{Local, Mail};
-use crate::system::{Seen, Sent, System};
+use crate::system::{Seen, System};
 
 /// A state that is changed into the next one that is looked at. One is much like the next, so only
 /// what differs is touched.
@@ -19,47 +19,140 @@ pub struct Whole<A: Actor, H> {
     /// The numbers of the actors' states in it; none yet if there are none.
     locals: Vec<u32>,
     world: u32,
-    flights: Vec<Sent>,
-    /// By actor and number: what it takes to put an actor's state in, or what was there before if
-    /// it is in.
-    kits: Vec<Vec<Option<Kit<A>>>>,
+    /// The numbers of what is in flight in it.
+    flights: Vec<u32>,
+    /// By actor.
+    kept: Vec<Kept<A>>,
 }
+
+/// What is kept of an actor: what it takes to put a state of its own in.
+struct Kept<A: Actor> {
+    /// By number. Of the one that is in, what was there before.
+    kits: Vec<Option<Kit<A>>>,
+    timers: Shelf<BTreeSet<A::Timer>, Timers<A::Timer>>,
+    random: Shelf<Randoms<A::Random>, RandomChoices<A::Random>>,
+}
+
+/// An actor's random choices, as they are interned.
+type Randoms<R> = BTreeMap<String, Vec<R>>;
 
 /// How many states of each actor are kept ready.
 const KITS: usize = 1 << 14;
 
-/// An actor's state as stateright has it.
+/// An actor's state as stateright has it, but for what is on shelves.
 struct Kit<A: Actor> {
     state: Arc<A::State>,
-    timers: Timers<A::Timer>,
-    random: RandomChoices<A::Random>,
     storage: Option<A::Storage>,
     crashed: bool,
+    timers: u32,
+    random: u32,
 }
 
-impl<A: Actor> Kit<A>
+impl<A: Actor> Kit<A> {
+    #[inline]
+    fn swap<H>(&mut self, state: &mut ActorModelState<A, H>, n: usize) {
+        swap(&mut self.state, &mut state.actor_states[n]);
+        swap(&mut self.storage, &mut state.actor_storages[n]);
+        swap(&mut self.crashed, &mut state.crashed[n]);
+    }
+}
+
+/// Large parts of which many states of an actor have the same: they are moved only where they
+/// differ.
+struct Shelf<K, V> {
+    /// What they are made of, by number.
+    keys: Vec<K>,
+    /// By number. Of the one that is in, what was there before.
+    values: Vec<V>,
+    /// Which is in.
+    now: Option<u32>,
+}
+
+/// Among how many of the last it is looked for an equal one.
+const LAST: usize = 64;
+
+impl<K: Clone + PartialEq, V> Shelf<K, V> {
+    fn new() -> Self {
+        Self { keys: Vec::new(), values: Vec::new(), now: None }
+    }
+
+    /// The number of what is made of this.
+    fn number(&mut self, key: &K, make: impl FnOnce(&K) -> V) -> u32 {
+        let last = self.keys.len().saturating_sub(LAST);
+        let known = self.keys[last..].iter().position(|known| known == key);
+        let number = known.map_or(self.keys.len(), |n| last + n);
+        if number == self.keys.len() {
+            self.keys.push(key.clone());
+            self.values.push(make(key));
+        }
+        number as u32
+    }
+
+    #[inline]
+    fn put_in(&mut self, number: u32, place: &mut V) {
+        if self.now != Some(number) {
+            self.put_back(place);
+            swap(&mut self.values[number as usize], place);
+            self.now = Some(number);
+        }
+    }
+
+    fn put_back(&mut self, place: &mut V) {
+        if let Some(old) = self.now.take() {
+            swap(&mut self.values[old as usize], place);
+        }
+    }
+}
+
+fn timers_of<T: Clone + Ord + Hash>(all: &BTreeSet<T>) -> Timers<T> {
+    let mut timers = Timers::new();
+    for timer in all {
+        timers.set(timer.clone());
+    }
+    timers
+}
+
+fn random_of<R: Clone + Hash>(all: &Randoms<R>) -> RandomChoices<R> {
+    let mut random = RandomChoices::default();
+    for (key, choices) in all {
+        random.insert(key.clone(), choices.clone());
+    }
+    random
+}
+
+impl<A: Actor> Kept<A>
 where
     A::Timer: Ord,
 {
-    fn of(local: &Local<A>) -> Self {
-        let mut timers = Timers::new();
-        for timer in &local.timers {
-            timers.set(timer.clone());
-        }
-        let mut random = RandomChoices::default();
-        for (key, choices) in &local.random {
-            random.insert(key.clone(), choices.clone());
-        }
-        let (state, storage) = (Arc::clone(&local.state), local.storage.clone());
-        Self { state, timers, random, storage, crashed: local.crashed }
+    fn new() -> Self {
+        Self { kits: Vec::new(), timers: Shelf::new(), random: Shelf::new() }
     }
 
-    fn swap<H>(&mut self, state: &mut ActorModelState<A, H>, n: usize) {
-        swap(&mut self.state, &mut state.actor_states[n]);
-        swap(&mut self.timers, &mut state.timers_set[n]);
-        swap(&mut self.random, &mut state.random_choices[n]);
-        swap(&mut self.storage, &mut state.actor_storages[n]);
-        swap(&mut self.crashed, &mut state.crashed[n]);
+    /// Makes a kit of an actor's state, if there are not too many.
+    #[cold]
+    fn meet(&mut self, number: usize, local: &Local<A>) {
+        if number < KITS {
+            if self.kits.len() <= number {
+                self.kits.resize_with(number + 1, || None);
+            }
+            let (state, storage) = (Arc::clone(&local.state), local.storage.clone());
+            let timers = self.timers.number(&local.timers, timers_of);
+            let random = self.random.number(&local.random, random_of);
+            self.kits[number] =
+                Some(Kit { state, storage, crashed: local.crashed, timers, random });
+        }
+    }
+
+    /// Puts an actor's state in that is not kept.
+    #[cold]
+    fn put_in<H>(&mut self, local: &Local<A>, state: &mut ActorModelState<A, H>, n: usize) {
+        self.timers.put_back(&mut state.timers_set[n]);
+        self.random.put_back(&mut state.random_choices[n]);
+        state.actor_states[n] = Arc::clone(&local.state);
+        state.actor_storages[n].clone_from(&local.storage);
+        state.crashed[n] = local.crashed;
+        state.timers_set[n] = timers_of(&local.timers);
+        state.random_choices[n] = random_of(&local.random);
     }
 }
 
@@ -73,8 +166,8 @@ where
     pub fn new(like: &ActorModelState<A, H>) -> Self {
         let mut state = like.clone();
         clear(&mut state.network);
-        let kits = state.actor_states.iter().map(|_| Vec::new()).collect();
-        Self { state, locals: Vec::new(), world: 0, flights: Vec::new(), kits }
+        let kept = state.actor_states.iter().map(|_| Kept::new()).collect();
+        Self { state, locals: Vec::new(), world: 0, flights: Vec::new(), kept }
     }
 
     /// Becomes this state.
@@ -84,7 +177,7 @@ where
     {
         let first = self.locals.is_empty();
         if first {
-            self.locals.resize(self.kits.len(), u32::MAX);
+            self.locals.resize(self.kept.len(), u32::MAX);
         }
         for n in 0..self.locals.len() {
             if self.locals[n] != seen.local_number(n) {
@@ -103,24 +196,22 @@ where
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let new = seen.local_number(n);
-        let old = std::mem::replace(&mut self.locals[n], new);
-        let kits = &mut self.kits[n];
-        if let Some(Some(kit)) = kits.get_mut(old as usize) {
-            kit.swap(&mut self.state, n);
+        let new = seen.local_number(n) as usize;
+        let old = std::mem::replace(&mut self.locals[n], new as u32) as usize;
+        let (state, kept) = (&mut self.state, &mut self.kept[n]);
+        if let Some(Some(kit)) = kept.kits.get_mut(old) {
+            kit.swap(state, n);
         }
-        if let Some(Some(kit)) = kits.get_mut(new as usize) {
-            kit.swap(&mut self.state, n);
-            return;
+        if kept.kits.get(new).is_none_or(Option::is_none) {
+            kept.meet(new, seen.local(n));
         }
-        let mut kit = Kit::of(seen.local(n));
-        kit.swap(&mut self.state, n);
-        let new = new as usize;
-        if new < KITS {
-            if kits.len() <= new {
-                kits.resize_with(new + 1, || None);
+        match kept.kits.get_mut(new) {
+            Some(Some(kit)) => {
+                kit.swap(state, n);
+                kept.timers.put_in(kit.timers, &mut state.timers_set[n]);
+                kept.random.put_in(kit.random, &mut state.random_choices[n]);
             }
-            kits[new] = Some(kit);
+            _ => kept.put_in(seen.local(n), state, n),
         }
     }
 
@@ -129,61 +220,33 @@ where
     where
         S: System<Local = Local<A>, World = H, Message = Mail<A::Msg>>,
     {
-        let differ = differing(&self.flights, seen.sent());
-        let (mut old, mut new) =
-            (&self.flights[differ.0..differ.1], &seen.sent()[differ.0..differ.2]);
-        while let Some(key) = first_key(old, new) {
-            let (gone, there) = (split_first(&mut old, key), split_first(&mut new, key));
-            if !gone.iter().map(|it| it.number).eq(there.iter().map(|it| it.number)) {
-                let some = there.first().or(gone.first()).expect("a key is of a message");
-                let mail = seen.message_of(some.number);
-                let there = there.iter().map(|it| seen.message_of(it.number));
-                set(&mut self.state.network, mail, there);
+        let (old, new) = (&self.flights[..], seen.flights());
+        let mut of_old = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let mut of_new = of_old;
+        while of_old < old.len() || of_new < new.len() {
+            let (gone, there) = (old.get(of_old).copied(), new.get(of_new).copied());
+            if gone == there {
+                (of_old, of_new) = (of_old + 1, of_new + 1);
+                continue;
             }
+            let key_of = |number: u32| seen.key(number);
+            let key = match (gone.map(key_of), there.map(key_of)) {
+                (Some(gone), Some(there)) => gone.min(there),
+                (gone, there) => gone.or(there).expect("one of them is there"),
+            };
+            let of_queue = |number: &&u32| seen.key(**number) == key;
+            // Those of the queue that stand before are the same in both.
+            let from = of_new - new[..of_new].iter().rev().take_while(of_queue).count();
+            of_old += old[of_old..].iter().take_while(of_queue).count();
+            of_new += new[of_new..].iter().take_while(of_queue).count();
+            let there = &new[from..of_new];
+            let some = there.first().copied().or(gone).expect("a queue is of a message");
+            let there = there.iter().map(|number| seen.flight(*number).message());
+            set(&mut self.state.network, seen.flight(some).message(), there);
         }
-        self.flights.truncate(differ.0);
-        self.flights.extend_from_slice(&seen.sent()[differ.0..]);
+        self.flights.clear();
+        self.flights.extend_from_slice(new);
     }
-}
-
-/// Where two sorted lists start to differ, and where each ends to, whole queues.
-fn differing(old: &[Sent], new: &[Sent]) -> (usize, usize, usize) {
-    let same = |(old, new): &(&Sent, &Sent)| old.number == new.number;
-    let start = old.iter().zip(new).take_while(same).count();
-    let (old_rest, new_rest) = (&old[start..], &new[start..]);
-    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
-    let (mut start, mut old_end, mut new_end) = (start, old.len() - end, new.len() - end);
-    // What stands beside the difference may be of a queue that differs.
-    while new_end < new.len()
-        && (start < old_end && old[old_end - 1].key == new[new_end].key
-            || start < new_end && new[new_end - 1].key == new[new_end].key)
-    {
-        (old_end, new_end) = (old_end + 1, new_end + 1);
-    }
-    while start > 0
-        && (start < old_end && old[start].key == new[start - 1].key
-            || start < new_end && new[start].key == new[start - 1].key)
-    {
-        start -= 1;
-    }
-    (start, old_end, new_end)
-}
-
-/// The first key of two sorted lists.
-#[inline]
-fn first_key(old: &[Sent], new: &[Sent]) -> Option<u64> {
-    match (old.first(), new.first()) {
-        (Some(old), Some(new)) => Some(old.key.min(new.key)),
-        (old, new) => old.or(new).map(|it| it.key),
-    }
-}
-
-/// Takes those with this key from the start of a sorted list.
-#[inline]
-fn split_first<'s>(list: &mut &'s [Sent], key: u64) -> &'s [Sent] {
-    let (first, rest) = list.split_at(list.iter().take_while(|it| it.key == key).count());
-    *list = rest;
-    first
 }
 
 /// What a network has in it, in the order of its queues.

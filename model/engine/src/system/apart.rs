@@ -1,5 +1,6 @@
 //! Systems in which one part of a state alone makes each thing possible: a message, or an actor.
 
+use super::met::Met;
 use super::{Flight, State, Store, System};
 
 /// What can happen, told by the parts of a state.
@@ -11,8 +12,8 @@ use super::{Flight, State, Store, System};
 /// no goal is judged on steps.
 pub trait Apart<S: System> {
     /// Tells what can happen to a message that stands at this place and has none ahead of it in its
-    /// queue, and which actor it reaches, if any: for each actor, and for none, at most one thing. It
-    /// depends on the message alone.
+    /// queue, and which actor it reaches, if any: for each actor, and for none, at most one thing.
+    /// It depends on the message alone.
     fn of_message(
         &self,
         at: usize,
@@ -59,27 +60,14 @@ pub trait Apart<S: System> {
     }
 }
 
-/// A message that is in flight, by its numbers.
-#[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    /// Its number in the store.
-    pub number: u32,
-    /// What messages in flight are sorted by, as in [`Flight::key`].
-    pub key: u64,
-    pub(super) mark: u64,
-}
-
-impl Sent {
-    pub(super) fn of<M>(flight: Flight<'_, M>) -> Self {
-        Self { number: flight.number(), key: flight.key(), mark: flight.mark() }
-    }
-}
-
 /// A state by the numbers of its parts.
 pub struct Seen<'w, S: System> {
     pub(super) store: &'w Store<S>,
     pub(super) row: &'w [u32],
-    pub(super) sent: &'w [Sent],
+    /// Where the messages begin in the row.
+    pub(super) first: usize,
+    /// What is known of its parts, if they were met.
+    pub(super) met: Option<&'w Met>,
 }
 
 impl<'w, S: System> Seen<'w, S> {
@@ -105,15 +93,25 @@ impl<'w, S: System> Seen<'w, S> {
         &self.store.worlds.get(self.world_number()).value
     }
 
-    /// What is in flight, queue by queue, each with its oldest message first.
+    /// The numbers of what is in flight, queue by queue, each with its oldest message first.
     #[inline]
-    pub fn sent(&self) -> &'w [Sent] {
-        self.sent
+    pub fn flights(&self) -> &'w [u32] {
+        &self.row[self.first..]
     }
 
     /// A message by its number, whether it is in flight or not.
     #[inline]
-    pub fn message_of(&self, number: u32) -> &'w S::Message {
-        &self.store.messages.get(number).value.message
+    pub fn flight(&self, number: u32) -> Flight<'w, S::Message> {
+        self.store.flight(number)
+    }
+
+    /// What messages in flight are sorted by, as in [`Flight::key`], of one that is in flight or was
+    /// in a state before.
+    #[inline]
+    pub fn key(&self, number: u32) -> u64 {
+        match self.met {
+            Some(met) => met.key(number),
+            None => self.flight(number).key(),
+        }
     }
 }

@@ -3,7 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::apart::Sent;
+use super::at_hand::{AtHand, Thing};
+use super::met::{Met, queue_bit};
 use super::state::adds;
 use super::step::Memos;
 use super::{State, Store, System, Taken};
@@ -62,8 +63,11 @@ pub(super) enum Way {
 /// What a step of an actor changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recipe {
-    /// What the change of the actor's state adds to the sum of the state's parts.
+    /// What the changes of the actor's state and its messages add to the sum of the state's parts,
+    /// if none of the queues that they are put in is in use.
     sum: u64,
+    /// The queues that its messages are put in, one bit each as in [`queue_bit`].
+    queues: u64,
     /// The number of the actor's new state, or [`SAME`].
     local: u32,
     /// Where its messages begin among all of [`Recipes::puts`].
@@ -82,82 +86,111 @@ pub(super) struct Recipe {
 
 const SAME: u32 = u32::MAX;
 
-/// What all recipes of a thread share, and what of the state at hand they are followed from.
+/// Where a step is taken: the state at hand, its row, what is known of its parts, and what happens.
+type Place<'p> = (&'p AtHand, &'p [u32], &'p Met, Thing);
+
+/// A message that a step puts in flight.
+#[derive(Clone, Copy, Debug)]
+struct Put {
+    number: u32,
+    key: u64,
+    mark: u64,
+}
+
+/// What all recipes of a thread share.
 #[derive(Debug, Default)]
 pub(super) struct Recipes {
     /// All of them.
     pub all: Vec<Recipe>,
-    puts: Vec<Sent>,
+    puts: Vec<Put>,
     worlds: Vec<u64>,
-    /// The sum of the parts of the state at hand.
-    pub sum: u64,
-    /// Where in its row the messages begin.
-    pub first: usize,
-    /// What the step that was followed last makes of its row.
-    pub edits: Edits,
 }
 
 impl Recipes {
     /// The number of a new recipe, of which this is known and nothing else.
     pub fn add(&mut self, kind: u32, below: u32) -> u32 {
         let kind = u8::try_from(kind).expect("a system has at most 256 kinds of choice");
-        let (puts, worlds, put, changed) = (0, 0, 0, 0);
-        let (sum, local, way) = (0, SAME, Way::New);
-        self.all.push(Recipe { sum, local, puts, worlds, below, put, changed, way, kind });
+        let (sum, queues, puts, worlds, put, changed) = (0, 0, 0, 0, 0, 0);
+        let (local, way) = (SAME, Way::New);
+        self.all.push(Recipe { sum, queues, local, puts, worlds, below, put, changed, way, kind });
         self.all.len() as u32 - 1
     }
 
-    /// Makes the edits of a step of this actor, with the message at this place, and the sum of the
-    /// parts of the state that they lead to; `None` if the world was never changed like that.
+    /// The sum of the parts of the state that a step leads to, and the number of its world;
+    /// `None` if the world was never changed like that.
     #[expect(clippy::inline_always, reason = "it is done for every generated state")]
     #[inline(always)]
     pub fn follow<S: System>(
-        &mut self,
+        &self,
         (store, memos): (&Store<S>, &Memos<S>),
-        (row, there): (&[u32], &[Sent]),
-        (actor, at): (usize, Option<usize>),
-        recipe: u32,
-    ) -> Option<u64> {
-        let recipe = &self.all[recipe as usize];
-        let mut sum = self.sum.wrapping_add(recipe.sum);
-        self.edits.clear();
-        if recipe.local != SAME {
-            self.edits.set(actor, recipe.local);
-        }
+        of @ (at_hand, row, _, thing): Place<'_>,
+        recipe: &Recipe,
+    ) -> Option<(u64, u32)> {
+        let mut sum = at_hand.sum.wrapping_add(recipe.sum).wrapping_sub(thing.less);
+        let before = row[at_hand.world_at];
+        let mut world = before;
         if recipe.changed > 0 {
             let whats = &self.worlds[recipe.worlds as usize..][..recipe.changed.into()];
-            let place = store.locals.len();
-            let world = memos.world_after(row[place], whats)?;
-            if world != row[place] {
-                let mark = |number: u32| store.worlds.get(number).mark;
-                sum = sum.wrapping_add(mark(world)).wrapping_sub(mark(row[place]));
-                self.edits.set(place, world);
+            world = memos.world_after(before, whats)?;
+            let mark = |number: u32| store.worlds.get(number).mark;
+            sum = sum.wrapping_add(mark(world)).wrapping_sub(mark(before));
+        }
+        if recipe.queues & at_hand.queues != 0 {
+            sum = sum.wrapping_add(self.queued(of, recipe));
+        }
+        Some((sum, world))
+    }
+
+    /// How much more a step adds than its recipe says, since what it puts in queues has others
+    /// ahead of it there.
+    fn queued(&self, (at_hand, row, met, thing): Place<'_>, recipe: &Recipe) -> u64 {
+        let (flights, puts, mut more) = (&row[at_hand.first..], self.puts(recipe), 0_u64);
+        for (n, put) in puts.iter().enumerate() {
+            let of_queue = |number: &&u32| met.key(**number) == put.key;
+            let taken = thing.at().and_then(|at| flights.get(at)).filter(of_queue);
+            let there = flights.iter().filter(of_queue).count() - usize::from(taken.is_some());
+            if there > 0 {
+                let before = puts[..n].iter().filter(|other| other.key == put.key).count();
+                more = more.wrapping_add(adds::flight(put.mark, there + before));
+                more = more.wrapping_sub(adds::flight(put.mark, before));
             }
         }
-        let taken = at.map(|at| {
-            sum = sum.wrapping_sub(sum_without(there, at));
-            self.edits.remove(self.first + at);
-            there[at].key
+        more
+    }
+
+    fn puts(&self, recipe: &Recipe) -> &[Put] {
+        &self.puts[recipe.puts as usize..][..recipe.put.into()]
+    }
+
+    /// Edits the row as a step does that leads to a state with this world.
+    #[inline]
+    pub fn edit(
+        &self,
+        edits: &mut Edits<'_>,
+        (at_hand, row, met, thing): Place<'_>,
+        recipe: &Recipe,
+        world: u32,
+    ) {
+        let flights = &row[at_hand.first..];
+        if let (Some(actor), true) = (thing.actor(), recipe.local != SAME) {
+            edits.set(actor, recipe.local);
+        }
+        if world != row[at_hand.world_at] {
+            edits.set(at_hand.world_at, world);
+        }
+        let taken = thing.at().map(|at| {
+            edits.remove(at_hand.first + at);
+            met.key(flights[at])
         });
-        let puts = &self.puts[recipe.puts as usize..][..recipe.put.into()];
+        let puts = self.puts(recipe);
         for (n, put) in puts.iter().enumerate() {
             // Sorted as they are, those of its queue stand just before its place.
-            let place = there.iter().take_while(|other| other.key <= put.key).count();
-            let before = there[..place].iter().rev().take_while(|other| other.key == put.key);
-            let mut ahead = before.count();
-            let mut at = place;
-            for other in &puts[..n] {
-                at += usize::from(other.key <= put.key);
-                ahead += usize::from(other.key == put.key);
-            }
-            if let Some(taken) = taken {
-                at -= usize::from(taken <= put.key);
-                ahead -= usize::from(taken == put.key);
-            }
-            sum = sum.wrapping_add(adds::flight(put.mark, ahead));
-            self.edits.insert(self.first + at, put.number);
+            let ahead = |number: &&u32| met.key(**number) <= put.key;
+            let mut place = flights.iter().take_while(ahead).count();
+            place += puts[..n].iter().filter(|other| other.key <= put.key).count();
+            place -= usize::from(taken.is_some_and(|taken| taken <= put.key));
+            edits.insert(at_hand.first + place, put.number);
         }
-        Some(sum)
     }
 
     /// Remembers what a step of this actor did, with the message at this place.
@@ -177,26 +210,19 @@ impl Recipes {
         if recipe.way == Way::Leads {
             (recipe.puts, recipe.put) = (self.puts.len() as u32, record.puts.len() as u8);
             (recipe.worlds, recipe.changed) = (self.worlds.len() as u32, record.worlds.len() as u8);
-            self.puts.extend(record.puts.iter().map(|&number| Sent::of(before.flight(number))));
             self.worlds.extend(&record.worlds);
             if let Some((actor, local)) = record.local {
                 (recipe.sum, recipe.local) = (before.sum_with_local(actor, local), local);
             }
+            for &number in &record.puts {
+                let flight = before.flight(number);
+                let put = Put { number, key: flight.key(), mark: flight.mark() };
+                let mine = self.puts[recipe.puts as usize..].iter();
+                let ahead = mine.filter(|other| other.key == put.key).count();
+                recipe.sum = recipe.sum.wrapping_add(adds::flight(put.mark, ahead));
+                recipe.queues |= queue_bit(put.key);
+                self.puts.push(put);
+            }
         }
     }
-}
-
-/// How much less the sum is if the message at this place is taken out.
-#[inline]
-fn sum_without(there: &[Sent], at: usize) -> u64 {
-    let Sent { key, mark, .. } = there[at];
-    let ahead = there[..at].iter().rev().take_while(|other| other.key == key).count();
-    let mut less = adds::flight(mark, ahead);
-    let behind = there[at + 1..].iter().take_while(|other| other.key == key);
-    for (ahead, moved) in (ahead..).zip(behind) {
-        // It moves up.
-        less = less.wrapping_add(adds::flight(moved.mark, ahead + 1));
-        less = less.wrapping_sub(adds::flight(moved.mark, ahead));
-    }
-    less
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::apart::{Seen, Sent};
+use super::apart::Seen;
 use super::store::Posted;
 use super::{Start, Store, System};
 use crate::fingerprint::mix;
@@ -176,15 +176,14 @@ impl<'a, S: System> State<'a, S> {
         }
     }
 
-    /// The same state by the numbers of its parts, which are written to `row` and `sent`.
-    pub fn seen<'w>(&self, row: &'w mut Vec<u32>, sent: &'w mut Vec<Sent>) -> Seen<'w, S>
+    /// The same state by the numbers of its parts, which are written to `row`.
+    pub fn seen<'w>(&self, row: &'w mut Vec<u32>) -> Seen<'w, S>
     where
         'a: 'w,
     {
         self.write(row);
-        sent.clear();
-        sent.extend(self.flights.iter().map(|flight| Sent::of(*flight)));
-        Seen { store: self.store, row, sent }
+        let first = self.locals.len() + 1 + self.words.len();
+        Seen { store: self.store, row, first, met: None }
     }
 
     /// The row of this state.

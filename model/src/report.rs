@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::protocol::Protocol;
 use crate::search::{Figures, Files, Goal, Identity, Limits, Panicked, search_with};
+use crate::system::Partition;
 use crate::system::System;
 
 /// What to run.
@@ -93,8 +94,8 @@ pub struct Row {
     pub told: Option<Vec<String>>,
 }
 
-/// How often each kind of action was taken.
-pub type ActionCounts = std::collections::BTreeMap<&'static str, u64>;
+/// How often what has this name was done.
+pub type Counts = std::collections::BTreeMap<&'static str, u64>;
 
 /// The bounds of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -148,7 +149,9 @@ pub struct Report {
     /// Every property and witness.
     pub properties: Vec<Row>,
     /// Transitions by kind of action.
-    pub actions: ActionCounts,
+    pub actions: Counts,
+    /// What each guard refused; none if the engine does not tell.
+    pub refused: Counts,
     /// States that are known and were not looked behind, since a limit was reached: none, or the
     /// search is bounded.
     pub boundary_cut: u64,
@@ -232,7 +235,8 @@ fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result
     let goals = Goal::every_row().filter(|goal| only.is_none_or(|only| only == *goal));
     let bound = found.figures.bound;
     let properties = goals.map(|goal| row(job, goal, of(goal), bound)).collect();
-    let report = Report::new(job.subject(), found.figures, &Action::KINDS, properties, started);
+    let names = (&Action::KINDS[..], &Partition::guard_names()[..]);
+    let report = Report::new(job.subject(), found.figures, names, properties, started);
     Ok(Report { outside_claim: found.outside_claim, ..report })
 }
 
@@ -270,16 +274,19 @@ impl Outcome {
 }
 
 impl Report {
-    /// The report of a search that began at `started`, of whose actions these are the kinds.
+    /// The report of a search that began at `started`, of whose actions these are the kinds, and
+    /// these the guards that refuse them.
     pub fn new(
         subject: Subject,
         figures: Figures,
-        kinds: &[&'static str],
+        (kinds, guards): (&[&'static str], &[&'static str]),
         properties: Vec<Row>,
         started: Instant,
     ) -> Self {
         let Subject { scenario, protocol, faults, bounds } = subject;
-        let kinds = kinds.iter().zip(&figures.actions);
+        let counts = |names: &[&'static str], counts: &[u64]| -> Counts {
+            names.iter().copied().zip(counts.iter().copied()).collect()
+        };
         Self {
             scenario,
             protocol,
@@ -293,7 +300,8 @@ impl Report {
             seconds: started.elapsed().as_secs_f64(),
             peak_rss_bytes: peak_rss_bytes(),
             properties,
-            actions: kinds.map(|(kind, count)| (*kind, *count)).collect(),
+            actions: counts(kinds, &figures.actions),
+            refused: counts(guards, &figures.refused),
             boundary_cut: figures.left,
             outside_claim: 0,
             collision_probability: levelwise::fingerprint::collision_bound(figures.unique),

@@ -156,6 +156,8 @@ pub struct Figures {
     pub panic: Option<Panicked>,
     /// How often each kind of action was taken.
     pub actions: Vec<u64>,
+    /// What guards refused, by guard; nothing if the engine does not tell.
+    pub refused: Vec<u64>,
     /// How the memory of reactions fared.
     pub memo: Option<Memo>,
     /// Memory taken for states, by the search's own count.
@@ -185,6 +187,7 @@ impl Figures {
             left: outcome.verdict.left(),
             panic,
             actions: outcome.counts.kinds.clone(),
+            refused: outcome.counts.refused.clone(),
             memo: (outcome.memo != Memo::default()).then_some(outcome.memo),
             bytes: Some(outcome.bytes),
             spilled: outcome.spilled,

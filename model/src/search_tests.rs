@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::protocol::{LADDER, Protocol};
 use crate::row::{Row as _, Whole};
 use crate::scenario;
-use crate::system::System;
+use crate::system::{Partition, System};
 
 fn explore(protocol: &Protocol, bounds: &Bounds, limits: &Limits) -> Found {
     search(&Arc::new(System::new(protocol.clone(), bounds.clone())), None, limits)
@@ -173,11 +173,37 @@ fn threads_change_nothing() {
     let found = [1, 2, 4].map(|threads| {
         let limits = Limits { threads, ..Limits::default() };
         let found = explore(&protocol, &bounds, &limits);
-        let Figures { unique, generated, depth, actions, .. } = found.figures;
-        (unique, generated, depth, actions, found.paths)
+        let Figures { unique, generated, depth, actions, refused, .. } = found.figures;
+        (unique, generated, depth, actions, refused, found.paths)
     });
     assert_eq!(found[0], found[1]);
     assert_eq!(found[0], found[2]);
+}
+
+#[test]
+fn a_guard_is_counted_where_its_witness_is_seen() {
+    let (mut refused, mut never) = (0, 0);
+    for bounds in small() {
+        for protocol in every_protocol() {
+            let found = every_state(&protocol, &bounds);
+            let limits = Limits { engine: Engine::Timely, threads: 2, ..Limits::default() };
+            assert_eq!(explore(&protocol, &bounds, &limits).figures.refused, found.figures.refused);
+            for (guard, witness) in [
+                ("produce-19", "error-19"),
+                ("produce-20", "error-20"),
+                ("fetch-74", "fenced-epoch"),
+            ] {
+                let mut names = Partition::guard_names().into_iter();
+                let n = names.position(|name| name == guard).expect("a guard");
+                let count = found.figures.refused[n];
+                let seen = lengths(&found).iter().any(|length| length.0 == witness);
+                assert_eq!(count > 0, seen, "{guard} {protocol:?} {bounds:?}");
+                refused += count;
+                never += u64::from(count == 0);
+            }
+        }
+    }
+    assert!(refused > 0 && never > 0, "{refused} {never}");
 }
 
 #[test]

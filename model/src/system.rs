@@ -4,6 +4,7 @@
 
 mod act;
 mod partition;
+mod refusals;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -149,13 +149,16 @@ fn figures(report: &Report) -> String {
     let taken: Vec<String> = taken.map(|(k, n)| format!("{k} {}", thousands(*n))).collect();
     let never = report.actions.iter().filter(|a| *a.1 == 0);
     let never: Vec<&str> = never.map(|a| *a.0).collect();
+    let refused = report.refused.iter().map(|(guard, n)| format!("{guard} {}", thousands(*n)));
+    let refused: Vec<String> = refused.collect();
     format!(
         "{}: {} states, {} generated, depth {}, {:.1} s, {} MiB\n\
          within: {}\n\
          cut by any other bound: {}; outside the claim: {}; two states taken for one with \
          probability at most {:.1e}\n\
          actions taken: {}\n\
-         never taken: {}\n",
+         never taken: {}\n\
+         refused by guard: {}\n",
         verdict(report),
         thousands(report.unique),
         thousands(report.generated),
@@ -168,6 +171,7 @@ fn figures(report: &Report) -> String {
         report.collision_probability,
         taken.join(", "),
         if never.is_empty() { "none".into() } else { never.join(", ") },
+        if refused.is_empty() { "not counted".into() } else { refused.join(", ") },
     )
 }
 

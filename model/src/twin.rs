@@ -55,14 +55,31 @@ impl Twin {
         Order::all(0, self.constants.replicas)
     }
 
-    /// Whether this guard is in force.
-    fn guards(&self, guard: Guard) -> bool {
-        self.without != Some(guard)
+    /// Whether a guard lets a step happen that everything else allows; if not, it is told to
+    /// `refused`.
+    #[inline]
+    fn lets(&self, guard: Guard, holds: bool, refused: &mut impl FnMut(Guard)) -> bool {
+        let lets = holds || self.without == Some(guard);
+        if !lets {
+            refused(guard);
+        }
+        lets
     }
 
     /// Every successor with the action that leads to it, once for each way. Equal actions lead to
     /// equal states.
     pub fn successors(&self, state: &State, each: &mut impl FnMut(Action, State)) {
+        self.explore(state, each, &mut |_| ());
+    }
+
+    /// The same, and every step that everything but guards allows with the first of them that
+    /// refuses it.
+    pub fn explore(
+        &self,
+        state: &State,
+        each: &mut impl FnMut(Action, State),
+        refused: &mut impl FnMut(Guard),
+    ) {
         for &by in self.module.actions {
             let each = &mut |who, next| each(Action { by, who }, next);
             match by {
@@ -70,30 +87,36 @@ impl Twin {
                 Published::ControllerShrinkIsr => controller::shrink(self, state, each),
                 Published::BecomeLeader => leader::become_leader(state, each),
                 Published::LeaderWrite => leader::write(self, state, each),
-                Published::LeaderExpandIsr => leader::expand_isr(self, state, each),
-                Published::LeaderShrinkIsr => leader::shrink_isr(self, state, each),
+                Published::LeaderExpandIsr => leader::expand_isr(self, state, each, refused),
+                Published::LeaderShrinkIsr => leader::shrink_isr(self, state, each, refused),
                 Published::LeaderIncHighWatermark => leader::move_hw(self, state, each),
                 Published::BecomeFollowerTruncateToHighWatermark => follow::cut_at_hw(state, each),
                 Published::BecomeFollowerTruncateKip101 => follow::cut_by_epoch(state, each),
                 Published::BecomeFollowerTruncateKip279 => follow::cut_where_logs_part(state, each),
                 Published::FollowerReplicate => leader::fetch_unfenced(state, each),
                 Published::LeaderExpandIsrBetterFencing => {
-                    leader::expand_isr_in_epoch(self, state, each);
+                    leader::expand_isr_in_epoch(self, state, each, refused);
                 }
                 Published::LeaderShrinkIsrBetterFencing => {
-                    leader::shrink_isr_in_epoch(self, state, each);
+                    leader::shrink_isr_in_epoch(self, state, each, refused);
                 }
                 Published::ImprovedLeaderIncHighWatermark => leader::move_hw_in_epoch(state, each),
                 Published::BecomeFollower => follow::follow(state, each),
                 Published::FollowerFetch => leader::fetch_after_same_epoch(state, each),
                 Published::FollowerTruncate => leader::truncate_on_fetch(state, each),
-                Published::FencedLeaderExpandIsr => leader::expand_isr_fenced(self, state, each),
-                Published::FencedLeaderShrinkIsr => leader::shrink_isr_fenced(self, state, each),
-                Published::FencedLeaderIncHighWatermark => {
-                    leader::move_hw_fenced(self, state, each);
+                Published::FencedLeaderExpandIsr => {
+                    leader::expand_isr_fenced(self, state, each, refused)
                 }
-                Published::FencedBecomeFollowerAndTruncate => follow::cut_fenced(self, state, each),
-                Published::FencedFollowerFetch => leader::fetch_fenced(self, state, each),
+                Published::FencedLeaderShrinkIsr => {
+                    leader::shrink_isr_fenced(self, state, each, refused)
+                }
+                Published::FencedLeaderIncHighWatermark => {
+                    leader::move_hw_fenced(self, state, each, refused);
+                }
+                Published::FencedBecomeFollowerAndTruncate => {
+                    follow::cut_fenced(self, state, each, refused)
+                }
+                Published::FencedFollowerFetch => leader::fetch_fenced(self, state, each, refused),
             }
         }
     }

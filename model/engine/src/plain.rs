@@ -26,12 +26,23 @@ pub trait Codec: Model {
         0
     }
 
-    /// Tells every enabled action with the state it leads to, `None` where it changes nothing.
+    /// The names of guards whose refusals [`Self::steps`] tells, for coverage.
+    fn guards(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Tells every enabled action with the state it leads to, `None` where it changes nothing; and
+    /// each time that a guard refused one, the guard by its number.
     /// A model that can do this without a list of actions is faster if it does.
-    fn steps(&self, state: &Self::State, each: &mut impl FnMut(Self::Action, Option<Self::State>))
-    where
+    fn steps(
+        &self,
+        state: &Self::State,
+        each: &mut impl FnMut(Self::Action, Option<Self::State>),
+        refused: &mut impl FnMut(usize),
+    ) where
         Self::Action: Clone,
     {
+        let _ = refused;
         let mut actions = Vec::new();
         self.actions(state, &mut actions);
         for action in actions {
@@ -70,12 +81,13 @@ impl<M: Codec> Plain<M> {
 /// What a thread needs for a plain space.
 pub struct Scratch<M: Model> {
     pub(crate) row: Vec<u32>,
+    pub(crate) refused: Vec<usize>,
     pub(crate) properties: Vec<stateright::Property<M>>,
 }
 
 impl<M: Model> Scratch<M> {
     pub(crate) fn new(model: &M) -> Self {
-        Self { row: Vec::new(), properties: model.properties() }
+        Self { row: Vec::new(), refused: Vec::new(), properties: model.properties() }
     }
 }
 
@@ -97,6 +109,10 @@ where
 
     fn kinds(&self) -> Vec<String> {
         self.model.kinds()
+    }
+
+    fn guards(&self) -> Vec<String> {
+        self.model.guards()
     }
 
     fn goals(&self) -> Vec<Goal> {
@@ -123,18 +139,21 @@ where
         if !sink.expands() {
             return;
         }
-        self.model.steps(&state, &mut |action, next| {
+        let Scratch { row, refused, .. } = worker;
+        let mut tell = |action, next| {
             let kind = self.model.kind(&action);
             match next {
                 None => sink.stays(kind, || action),
                 Some(next) if !self.model.within_boundary(&next) => sink.leaves(kind, || action),
                 Some(next) => {
-                    worker.row.clear();
-                    self.model.pack(&next, &mut worker.row);
-                    sink.step(kind, of_words(&worker.row, self.seed), &worker.row, || action);
+                    row.clear();
+                    self.model.pack(&next, row);
+                    sink.step(kind, of_words(row, self.seed), row, || action);
                 }
             }
-        });
+        };
+        self.model.steps(&state, &mut tell, &mut |guard| refused.push(guard));
+        refused.drain(..).for_each(|guard| sink.refused(guard));
     }
 }
 

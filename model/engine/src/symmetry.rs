@@ -140,6 +140,10 @@ where
         self.model.kinds()
     }
 
+    fn guards(&self) -> Vec<String> {
+        self.model.guards()
+    }
+
     fn goals(&self) -> Vec<Goal> {
         self.model.properties().iter().map(goal).collect()
     }
@@ -165,7 +169,8 @@ where
         if !sink.expands() {
             return;
         }
-        self.model.steps(&state, &mut |action, next| {
+        let Scratch { row, refused, .. } = plain;
+        let mut tell = |action, next| {
             let kind = self.model.kind(&action);
             match next {
                 None => sink.stays(kind, || (action, 0)),
@@ -173,12 +178,13 @@ where
                     sink.leaves(kind, || (action, 0));
                 }
                 Some(next) => {
-                    let by = self.canonical(&next, &mut plain.row, other);
-                    let fingerprint = of_words(&plain.row, self.seed);
-                    sink.step(kind, fingerprint, &plain.row, || (action, by));
+                    let by = self.canonical(&next, row, other);
+                    sink.step(kind, of_words(row, self.seed), row, || (action, by));
                 }
             }
-        });
+        };
+        self.model.steps(&state, &mut tell, &mut |guard| refused.push(guard));
+        refused.drain(..).for_each(|guard| sink.refused(guard));
     }
 }
 

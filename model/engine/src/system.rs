@@ -93,6 +93,17 @@ pub trait System: Sync + Sized {
     /// The kind of a choice.
     fn kind(&self, choice: Self::Choice) -> usize;
 
+    /// The names of the guards that [`Self::refusals`] tells of.
+    fn guards(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Tells which guards refused something in a step. Not asked of a system that
+    /// [`Self::apart`] is of.
+    fn refusals(&self, step: &Step<'_, '_, Self>, each: &mut impl FnMut(usize)) {
+        let _ = (step, each);
+    }
+
     /// What is looked for.
     fn goals(&self) -> Vec<Goal>;
 
@@ -259,6 +270,10 @@ impl<S: System> Space for Actors<S> {
         self.system.kinds()
     }
 
+    fn guards(&self) -> Vec<String> {
+        self.system.guards()
+    }
+
     fn goals(&self) -> Vec<Goal> {
         self.system.goals()
     }
@@ -301,6 +316,7 @@ impl<S: System> Space for Actors<S> {
                 }
                 Taken::Stays => sink.stays(kind, action),
             }
+            system.refusals(&step, &mut |guard| sink.refused(guard));
             let open = sink.open() & step_goals;
             if open != 0 {
                 let hits = system.judge_step(scratch, choice, &step, open);

@@ -189,7 +189,12 @@ impl Codec for PackedLog {
         }
     }
 
-    fn steps(&self, state: &State, each: &mut impl FnMut(Action, Option<State>)) {
+    fn steps(
+        &self,
+        state: &State,
+        each: &mut impl FnMut(Action, Option<State>),
+        _: &mut impl FnMut(usize),
+    ) {
         successors(*state, &mut |action, next| each(action, Some(next)));
     }
 }

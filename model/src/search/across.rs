@@ -61,6 +61,7 @@ impl Figures {
             left: outcome.verdict.left(),
             panic,
             actions: outcome.counts.kinds.clone(),
+            refused: outcome.counts.refused.clone(),
             memo: (outcome.memo != Memo::default()).then_some(outcome.memo),
             bytes: Some(outcome.bytes),
             spilled: 0,

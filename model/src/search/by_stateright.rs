@@ -99,6 +99,7 @@ impl Search {
             left: counters.cut.load(Relaxed),
             panic: None,
             actions: counters.actions.iter().map(|count| count.load(Relaxed)).collect(),
+            refused: Vec::new(),
             memo: None,
             bytes: None,
             spilled: 0,

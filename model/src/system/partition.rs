@@ -178,6 +178,14 @@ impl System for Partition {
         action.kind_index()
     }
 
+    fn guards(&self) -> Vec<String> {
+        Self::guard_names().into_iter().map(String::from).collect()
+    }
+
+    fn refusals(&self, step: &Step<'_, '_, Self>, each: &mut impl FnMut(usize)) {
+        Self::refused(step, each);
+    }
+
     /// The properties, the tally of states outside the claim, the witnesses.
     fn goals(&self) -> Vec<Goal> {
         let mut goals: Vec<Goal> = PROPERTIES.iter().map(|p| Goal::always(p.0.id())).collect();

@@ -193,13 +193,32 @@ impl AsyncIsr {
     /// Every successor of a state that is admitted, admitted or not, with the action that leads to
     /// it, once for each way. Equal actions lead to equal states.
     pub fn successors(&self, state: &State, each: &mut impl FnMut(Action, State)) {
+        self.explore(state, each, &mut || ());
+    }
+
+    /// The guard that refuses requests. The other one refuses nothing: it is in what the high
+    /// watermark is.
+    pub const REFUSES: Guard = Guard::VersionCheck;
+
+    /// The same, and every request that [`Self::REFUSES`] refuses.
+    pub fn explore(
+        &self,
+        state: &State,
+        each: &mut impl FnMut(Action, State),
+        refused: &mut impl FnMut(),
+    ) {
         let Versioned { isr, version } = state.controller;
         for id in isr.without(LEADER).members() {
             each(Action::ControllerShrinkIsr(id), state.controller_writes(isr.without(id)));
         }
         let unchecked = self.without == Some(Guard::VersionCheck);
-        for request in state.requests.iter().filter(|it| unchecked || it.version == version) {
-            each(Action::ControllerHandleRequest(request), state.controller_writes(request.isr));
+        for request in state.requests.iter() {
+            if unchecked || request.version == version {
+                let next = state.controller_writes(request.isr);
+                each(Action::ControllerHandleRequest(request), next);
+            } else {
+                refused();
+            }
         }
         self.leader_asks(state, each);
         each(Action::LeaderWrite, state.moved(LEADER));

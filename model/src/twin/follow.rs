@@ -10,10 +10,10 @@ struct News {
     id: Id,
 }
 
-/// All the news there is, of those that name a leader who `may` lead in their epoch.
-fn for_all_news(state: &State, may: impl Fn(Id, u8) -> bool, mut tell: impl FnMut(&News)) {
+/// All the news there is.
+fn for_all_news(state: &State, mut tell: impl FnMut(&News)) {
     for (epoch, said) in state.requests.iter() {
-        let Some(leader) = said.leader.filter(|id| may(*id, epoch)) else { continue };
+        let Some(leader) = said.leader else { continue };
         for id in state.ids().filter(|id| *id != leader) {
             if state.replica(id).is_news(epoch) {
                 tell(&News { epoch, said, leader, id });
@@ -33,14 +33,9 @@ fn follow_and_cut(state: &State, news: &News, to: u8, each: &mut impl FnMut(Who,
     }
 }
 
-/// Whoever a request names may lead.
-fn anybody(_: Id, _: u8) -> bool {
-    true
-}
-
 /// KafkaTruncateToHighWatermark: at its own high watermark.
 pub fn cut_at_hw(state: &State, each: &mut impl FnMut(Who, State)) {
-    for_all_news(state, anybody, |news| {
+    for_all_news(state, |news| {
         follow_and_cut(state, news, state.replica(news.id).hw, each);
     });
 }
@@ -48,7 +43,7 @@ pub fn cut_at_hw(state: &State, each: &mut impl FnMut(Who, State)) {
 /// Kip101: where the leader's log has its first larger epoch, or at its end if it ends with the
 /// follower's epoch. As published, a follower that is behind in the leader's epoch cannot follow.
 pub fn cut_by_epoch(state: &State, each: &mut impl FnMut(Who, State)) {
-    for_all_news(state, anybody, |news| {
+    for_all_news(state, |news| {
         let (replica, leader) = (state.replica(news.id), state.replica(news.leader));
         let to = match (replica.log.last(), leader.log.last()) {
             (None, _) => 0,
@@ -74,7 +69,7 @@ pub fn common_end(state: &State, one: Id, other: Id) -> u8 {
 /// Kip279: where the logs part, looked up in the leader's log whatever it believes. As published,
 /// an empty log has two ways to follow.
 pub fn cut_where_logs_part(state: &State, each: &mut impl FnMut(Who, State)) {
-    for_all_news(state, anybody, |news| {
+    for_all_news(state, |news| {
         if state.replica(news.id).log.is_empty() {
             follow_and_cut(state, news, 0, each);
         }
@@ -83,19 +78,23 @@ pub fn cut_where_logs_part(state: &State, each: &mut impl FnMut(Who, State)) {
 }
 
 /// Kip320: as Kip279, but only from a leader that is in the very epoch of the request.
-pub fn cut_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
-    let unfenced = !twin.guards(Guard::FenceTruncate);
+pub fn cut_fenced(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
+) {
     let leads = |id: Id, epoch| state.presumes(id) && state.replica(id).epoch == Some(epoch);
-    for_all_news(
-        state,
-        |id, epoch| leads(id, epoch) || unfenced,
-        |news| follow_and_cut(state, news, common_end(state, news.leader, news.id), each),
-    );
+    for_all_news(state, |news| {
+        if twin.lets(Guard::FenceTruncate, leads(news.leader, news.epoch), refused) {
+            follow_and_cut(state, news, common_end(state, news.leader, news.id), each);
+        }
+    });
 }
 
 /// Kip320FirstTry: nothing is cut yet.
 pub fn follow(state: &State, each: &mut impl FnMut(Who, State)) {
-    for_all_news(state, anybody, |news| {
+    for_all_news(state, |news| {
         follow_and_cut(state, news, state.replica(news.id).end(), each);
     });
 }

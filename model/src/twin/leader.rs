@@ -20,20 +20,10 @@ fn agree(state: &State, leader: Id, follower: Id) -> bool {
     state.presumes(leader) && follows(state, leader, follower)
 }
 
-/// Kip320: they do, and are in the same epoch.
+/// Kip320: both are in the same epoch.
 #[inline]
-fn agree_on_epoch(state: &State, leader: Id, follower: Id) -> bool {
-    agree(state, leader, follower) && state.replica(leader).epoch == state.replica(follower).epoch
-}
-
-/// Kip320: the "following leader epoch" conjunct of an action, which may be taken out of it.
-#[inline]
-fn fenced(twin: &Twin, guard: Guard, state: &State, leader: Id, follower: Id) -> bool {
-    if twin.guards(guard) {
-        agree_on_epoch(state, leader, follower)
-    } else {
-        agree(state, leader, follower)
-    }
+fn same_epoch(state: &State, leader: Id, follower: Id) -> bool {
+    state.replica(leader).epoch == state.replica(follower).epoch
 }
 
 /// Up to KIP-279: both logs reach to `end`.
@@ -83,7 +73,7 @@ pub fn write(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
 }
 
 /// Every pair that may fetch does: the next record of the leader's log, if there is one.
-fn fetch(state: &State, may: impl Fn(Id, Id) -> bool, each: &mut impl FnMut(Who, State)) {
+fn fetch(state: &State, mut may: impl FnMut(Id, Id) -> bool, each: &mut impl FnMut(Who, State)) {
     for (follower, leader) in followers(state) {
         let end = state.replica(follower).end();
         let Some(record) = state.replica(leader).at(end) else { continue };
@@ -110,8 +100,17 @@ pub fn fetch_after_same_epoch(state: &State, each: &mut impl FnMut(Who, State)) 
 }
 
 /// Kip320: only in the leader's epoch.
-pub fn fetch_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
-    fetch(state, |one, other| fenced(twin, Guard::FenceFetch, state, one, other), each);
+pub fn fetch_fenced(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
+) {
+    let may = |leader, follower| {
+        agree(state, leader, follower)
+            && twin.lets(Guard::FenceFetch, same_epoch(state, leader, follower), refused)
+    };
+    fetch(state, may, each);
 }
 
 /// Kip320FirstTry: a follower finds that its log has parted, and cuts it.
@@ -132,7 +131,7 @@ pub fn truncate_on_fetch(state: &State, each: &mut impl FnMut(Who, State)) {
 }
 
 /// Every leader whose high watermark may move by one.
-fn moves_hw(state: &State, may: impl Fn(Id, u8) -> bool, each: &mut impl FnMut(Who, State)) {
+fn moves_hw(state: &State, mut may: impl FnMut(Id, u8) -> bool, each: &mut impl FnMut(Who, State)) {
     for leader in state.ids() {
         if may(leader, state.replica(leader).hw) {
             each(Who::One(leader), state.with(leader, |replica| replica.hw += 1));
@@ -164,27 +163,21 @@ pub fn move_hw_in_epoch(state: &State, each: &mut impl FnMut(Who, State)) {
 }
 
 /// Kip320: its ISR is in its epoch and has the record.
-pub fn move_hw_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
+pub fn move_hw_fenced(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
+) {
     let may = |leader: Id, hw| {
-        let replica = state.replica(leader);
-        let counts = |id: Id| {
-            fenced(twin, Guard::FenceHw, state, leader, id) && state.replica(id).end() > hw
-        };
-        replica.end() > hw && replica.isr.members().all(counts)
+        let isr = state.replica(leader).isr;
+        let has = |id: Id| agree(state, leader, id) && state.replica(id).end() > hw;
+        let in_epoch = || isr.members().all(|id| same_epoch(state, leader, id));
+        state.replica(leader).end() > hw
+            && isr.members().all(has)
+            && twin.lets(Guard::FenceHw, in_epoch(), refused)
     };
     moves_hw(state, may, each);
-}
-
-/// Those whose ISR the quorum takes: the true leader's, or unfenced that of all who presume to be.
-#[inline]
-fn writers(twin: &Twin, state: &State) -> Set {
-    if twin.guards(Guard::FenceIsrWrite) {
-        let leader = state.quorum.leader.filter(|id| state.truly_leads(*id));
-        leader.map_or(Set::EMPTY, |id| Set::EMPTY.with(id))
-    } else {
-        let presume = state.ids().filter(|id| state.presumes(*id));
-        presume.fold(Set::EMPTY, Set::with)
-    }
 }
 
 /// The leader writes another ISR into the quorum.
@@ -201,28 +194,37 @@ fn shrink(
     state: &State,
     reasons: impl Fn(Id, Id, u8) -> usize,
     each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
 ) {
-    for leader in writers(twin, state).members() {
+    for leader in state.ids().filter(|id| state.presumes(*id)) {
         let (isr, end) = (state.replica(leader).isr, state.replica(leader).end());
+        let leads = state.truly_leads(leader);
         for id in isr.without(leader).members() {
             for _ in 0..reasons(leader, id, end) {
-                each(Who::Member(leader, id), write_isr(state, leader, isr.without(id)));
+                if twin.lets(Guard::FenceIsrWrite, leads, refused) {
+                    each(Who::Member(leader, id), write_isr(state, leader, isr.without(id)));
+                }
             }
         }
     }
 }
 
 /// Takes in each other replica that may join.
-fn expand(
+fn expand<R: FnMut(Guard)>(
     twin: &Twin,
     state: &State,
-    may_join: impl Fn(Id, Id, u8) -> bool,
+    may_join: impl Fn(Id, Id, u8, &mut R) -> bool,
     each: &mut impl FnMut(Who, State),
+    refused: &mut R,
 ) {
-    for leader in writers(twin, state).members() {
+    for leader in state.ids().filter(|id| state.presumes(*id)) {
         let (isr, hw) = (state.replica(leader).isr, state.replica(leader).hw);
-        for id in state.ids().filter(|id| !isr.has(*id) && may_join(leader, *id, hw)) {
-            each(Who::Member(leader, id), write_isr(state, leader, isr.with(id)));
+        let leads = state.truly_leads(leader);
+        for id in state.ids().filter(|id| !isr.has(*id)) {
+            if may_join(leader, id, hw, refused) && twin.lets(Guard::FenceIsrWrite, leads, refused)
+            {
+                each(Who::Member(leader, id), write_isr(state, leader, isr.with(id)));
+            }
         }
     }
 }
@@ -236,46 +238,78 @@ fn hw_in_own_epoch(state: &State, leader: Id) -> bool {
 }
 
 /// Up to KIP-279.
-pub fn shrink_isr(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
-    shrink(twin, state, |leader, id, end| (!caught_up(state, leader, id, end)).into(), each);
+pub fn shrink_isr(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
+) {
+    let lags = |leader, id, end| (!caught_up(state, leader, id, end)).into();
+    shrink(twin, state, lags, each, refused);
 }
 
 /// Up to KIP-279.
-pub fn expand_isr(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
-    expand(twin, state, |leader, id, hw| caught_up(state, leader, id, hw), each);
+pub fn expand_isr<R: FnMut(Guard)>(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut R,
+) {
+    let may = |leader, id, hw, _: &mut R| caught_up(state, leader, id, hw);
+    expand(twin, state, may, each, refused);
 }
 
 /// Kip320FirstTry.
-pub fn shrink_isr_in_epoch(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
+pub fn shrink_isr_in_epoch(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
+) {
     let lags = |leader, id, end| (!caught_up_in_epoch(state, leader, id, end)).into();
-    shrink(twin, state, lags, each);
+    shrink(twin, state, lags, each, refused);
 }
 
 /// Kip320FirstTry.
-pub fn expand_isr_in_epoch(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
-    let may = |leader, id, hw| {
+pub fn expand_isr_in_epoch<R: FnMut(Guard)>(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut R,
+) {
+    let may = |leader, id, hw, refused: &mut R| {
         caught_up_in_epoch(state, leader, id, hw)
-            && (hw_in_own_epoch(state, leader) || !twin.guards(Guard::EpochHw))
+            && twin.lets(Guard::EpochHw, hw_in_own_epoch(state, leader), refused)
     };
-    expand(twin, state, may, each);
+    expand(twin, state, may, each, refused);
 }
 
 /// Kip320. As published, another epoch and a shorter log are two ways to the same state.
-pub fn shrink_isr_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
+pub fn shrink_isr_fenced(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut impl FnMut(Guard),
+) {
     let reasons = |leader, id, end| {
-        let (elsewhere, behind) =
-            (!agree_on_epoch(state, leader, id), state.replica(id).end() < end);
-        usize::from(elsewhere) + usize::from(behind)
+        let together = agree(state, leader, id) && same_epoch(state, leader, id);
+        usize::from(!together) + usize::from(state.replica(id).end() < end)
     };
-    shrink(twin, state, reasons, each);
+    shrink(twin, state, reasons, each, refused);
 }
 
 /// Kip320.
-pub fn expand_isr_fenced(twin: &Twin, state: &State, each: &mut impl FnMut(Who, State)) {
-    let may = |leader: Id, id: Id, hw: u8| {
-        fenced(twin, Guard::FenceExpand, state, leader, id)
-            && (state.replica(id).end() >= hw || !twin.guards(Guard::ExpandHw))
-            && (hw_in_own_epoch(state, leader) || !twin.guards(Guard::EpochHw))
+pub fn expand_isr_fenced<R: FnMut(Guard)>(
+    twin: &Twin,
+    state: &State,
+    each: &mut impl FnMut(Who, State),
+    refused: &mut R,
+) {
+    let may = |leader: Id, id: Id, hw: u8, refused: &mut R| {
+        agree(state, leader, id)
+            && twin.lets(Guard::FenceExpand, same_epoch(state, leader, id), refused)
+            && twin.lets(Guard::ExpandHw, state.replica(id).end() >= hw, refused)
+            && twin.lets(Guard::EpochHw, hw_in_own_epoch(state, leader), refused)
     };
-    expand(twin, state, may, each);
+    expand(twin, state, may, each, refused);
 }

@@ -67,8 +67,19 @@ impl Codec for Twin {
         action.kind_index()
     }
 
-    fn steps(&self, state: &State, each: &mut impl FnMut(Action, Option<State>)) {
-        self.successors(state, &mut |action, next| each(action, Some(next)));
+    fn guards(&self) -> Vec<String> {
+        self.module.guards.iter().map(|guard| guard.name().to_owned()).collect()
+    }
+
+    fn steps(
+        &self,
+        state: &State,
+        each: &mut impl FnMut(Action, Option<State>),
+        refused: &mut impl FnMut(usize),
+    ) {
+        let number = |guard| self.module.guards.iter().position(|it| *it == guard);
+        let refused = &mut |guard| refused(number(guard).expect("a guard of the module"));
+        self.explore(state, &mut |action, next| each(action, Some(next)), refused);
     }
 }
 
@@ -148,8 +159,17 @@ impl Codec for AsyncIsr {
         action.kind_index()
     }
 
-    fn steps(&self, state: &Self::State, each: &mut impl FnMut(Self::Action, Option<Self::State>)) {
-        self.successors(state, &mut |action, next| each(action, Some(next)));
+    fn guards(&self) -> Vec<String> {
+        vec![Self::REFUSES.name().to_owned()]
+    }
+
+    fn steps(
+        &self,
+        state: &Self::State,
+        each: &mut impl FnMut(Self::Action, Option<Self::State>),
+        refused: &mut impl FnMut(usize),
+    ) {
+        self.explore(state, &mut |action, next| each(action, Some(next)), &mut || refused(0));
     }
 }
 

@@ -116,15 +116,21 @@ pub fn run_twice(job: &Job, limits: &Limits, files: &Files) -> Result<Report, Un
 fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result<Report, Unusable> {
     let how = (limits, files, seed);
     match job.module {
-        Published::Ladder(twin) => run_model(job, twin, Action::KINDS, how),
-        Published::AsyncIsr(twin) => run_model(job, twin, async_isr::Action::KINDS, how),
+        Published::Ladder(twin) => {
+            let guards: Vec<_> = twin.module.guards.iter().map(|guard| guard.name()).collect();
+            run_model(job, twin, (Action::KINDS, &guards), how)
+        }
+        Published::AsyncIsr(twin) => {
+            let guards = [AsyncIsr::REFUSES.name()];
+            run_model(job, twin, (async_isr::Action::KINDS, &guards), how)
+        }
     }
 }
 
 fn run_model<M>(
     job: &Job,
     model: M,
-    kinds: &[&'static str],
+    names: (&[&'static str], &[&'static str]),
     (limits, files, seed): (&Limits, &Files, u64),
 ) -> Result<Report, Unusable>
 where
@@ -142,7 +148,7 @@ where
     let until = if job.only.is_some() { Until::AllHit } else { Until::Exhausted };
     let options = limits.options(goals, until);
     let sentences = |path: Vec<M::Action>| path.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let judging = Judging { job, judged, kinds, started };
+    let judging = Judging { job, judged, names, started };
     if limits.engine == Engine::Timely && job.symmetry {
         let space = Arc::new(Reduced::new(model, seed));
         let outcome = across::of_space(&space, goals, until, limits);
@@ -173,7 +179,8 @@ const ANSWERS_ALIKE: &str = "a model answers the same";
 struct Judging<'a> {
     job: &'a Job,
     judged: Vec<&'static str>,
-    kinds: &'a [&'static str],
+    /// The kinds of action, and the guards that refuse them.
+    names: (&'a [&'static str], &'a [&'static str]),
     started: Instant,
 }
 
@@ -221,6 +228,6 @@ impl Judging<'_> {
             }
         };
         let rows = self.judged.iter().map(row).collect();
-        Report::new(self.job.module.subject(), figures, self.kinds, rows, self.started)
+        Report::new(self.job.module.subject(), figures, self.names, rows, self.started)
     }
 }

@@ -4,6 +4,7 @@ mod engine;
 mod holds;
 mod labels;
 mod packing;
+mod refusals;
 mod speed;
 mod symmetry;
 

@@ -244,7 +244,7 @@ fn every_trace_can_be_shown_and_drawn() {
 
 /// The keys of the document, of a run and of a row; docs/checking.md says what each means.
 pub const DOCUMENT: [&str; 3] = ["schema", "runs", "exit"];
-pub const RUN: [&str; 22] = [
+pub const RUN: [&str; 23] = [
     "scenario",
     "protocol",
     "faults",
@@ -258,6 +258,7 @@ pub const RUN: [&str; 22] = [
     "peak_rss_bytes",
     "properties",
     "actions",
+    "refused",
     "boundary_cut",
     "outside_claim",
     "collision_probability",

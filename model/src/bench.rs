@@ -128,13 +128,26 @@ impl Case {
         }
     }
 
+    /// Those that are compared, each once.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for bench in &BENCHES {
+            let reference = match bench.reference {
+                Reference::Case(_, reference) => Some(reference),
+                Reference::Figure(..) => None,
+            };
+            for case in [Some(bench.ours), reference].into_iter().flatten() {
+                if !all.contains(&case) {
+                    all.push(case);
+                }
+            }
+        }
+        all
+    }
+
     /// The case with this name, of those that are compared.
     pub fn by_name(name: &str) -> Option<Self> {
-        let all = BENCHES.iter().flat_map(|bench| match bench.reference {
-            Reference::Case(_, reference) => vec![bench.ours, reference],
-            Reference::Figure(..) => vec![bench.ours],
-        });
-        all.into_iter().find(|case| case.name() == name)
+        Self::all().into_iter().find(|case| case.name() == name)
     }
 
     /// Runs it.

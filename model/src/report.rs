@@ -153,8 +153,8 @@ pub struct Report {
     /// What each guard refused; none if the engine does not tell.
     pub refused: Counts,
     /// States that are known and were not looked behind, since a limit was reached: none, or the
-    /// search is bounded.
-    pub boundary_cut: u64,
+    /// search is bounded. Stateright's checker does not tell how many.
+    pub boundary_cut: Option<u64>,
     /// States in which more was lost to power than is promised to survive.
     pub outside_claim: u64,
     /// Bound on the probability that two distinct states were taken for one: n² / 2⁶⁵.

@@ -151,7 +151,7 @@ pub struct Figures {
     /// Why it ended early; `None` if every state was looked at.
     pub bound: Option<Bound>,
     /// States known and not expanded.
-    pub left: u64,
+    pub left: Option<u64>,
     /// A panic of the model, which ended the search.
     pub panic: Option<Panicked>,
     /// How often each kind of action was taken.
@@ -184,7 +184,7 @@ impl Figures {
             generated: outcome.counts.generated,
             depth: outcome.depth,
             bound: outcome.bound(),
-            left: outcome.verdict.left(),
+            left: Some(outcome.verdict.left()),
             panic,
             actions: outcome.counts.kinds.clone(),
             refused: outcome.counts.refused.clone(),

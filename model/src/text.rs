@@ -166,7 +166,7 @@ fn figures(report: &Report) -> String {
         report.seconds,
         report.peak_rss_bytes >> 20,
         within_of(report),
-        thousands(report.boundary_cut),
+        report.boundary_cut.map_or_else(|| "not counted".into(), thousands),
         thousands(report.outside_claim),
         report.collision_probability,
         taken.join(", "),

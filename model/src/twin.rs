@@ -105,16 +105,16 @@ impl Twin {
                 Published::FollowerFetch => leader::fetch_after_same_epoch(state, each),
                 Published::FollowerTruncate => leader::truncate_on_fetch(state, each),
                 Published::FencedLeaderExpandIsr => {
-                    leader::expand_isr_fenced(self, state, each, refused)
+                    leader::expand_isr_fenced(self, state, each, refused);
                 }
                 Published::FencedLeaderShrinkIsr => {
-                    leader::shrink_isr_fenced(self, state, each, refused)
+                    leader::shrink_isr_fenced(self, state, each, refused);
                 }
                 Published::FencedLeaderIncHighWatermark => {
                     leader::move_hw_fenced(self, state, each, refused);
                 }
                 Published::FencedBecomeFollowerAndTruncate => {
-                    follow::cut_fenced(self, state, each, refused)
+                    follow::cut_fenced(self, state, each, refused);
                 }
                 Published::FencedFollowerFetch => leader::fetch_fenced(self, state, each, refused),
             }

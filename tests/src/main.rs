@@ -4,8 +4,8 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use klog_trace::usage::{one_line, say};
 use mimalloc::MiMalloc;
 
@@ -20,7 +20,9 @@ fn main() -> ExitCode {
     let args = match cli::Args::try_parse() {
         Ok(args) => args,
         Err(error) if error.use_stderr() && error.kind() != NO_COMMAND => {
-            say(&one_line("conform", &error.to_string()));
+            let is_command = |word: &String| cli::Args::command().find_subcommand(word).is_some();
+            let asked = std::env::args().nth(1).filter(is_command);
+            say(&one_line("conform", asked.as_deref(), &error.to_string()));
             return ExitCode::from(cli::USAGE);
         }
         // The help or the version was asked for, or is all there is to say.

@@ -3,19 +3,22 @@
 use std::io::Write as _;
 
 /// What a command line parser printed, as one line: what is wrong, the tips, where to look. The
-/// usage text is left to `--help`.
-pub fn one_line(program: &str, printed: &str) -> String {
+/// usage text is left to `--help`. `asked` is the subcommand, where there is one.
+pub fn one_line(program: &str, asked: Option<&str>, printed: &str) -> String {
     let kept = printed.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let kept = kept.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
     let parts: Vec<&str> = kept.map(|line| line.strip_prefix("error: ").unwrap_or(line)).collect();
     let what = parts.join("; ").replace(":; ", ": ");
-    format!("{program}: {what}; see `{} --help`", command(program, printed))
+    format!("{program}: {what}; see `{} --help`", command(program, asked, printed))
 }
 
-/// The program and the subcommands in the usage line: whose help says more.
-fn command(program: &str, printed: &str) -> String {
-    let usage = printed.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
-    let words = usage.unwrap_or(program).split(' ');
+/// The program and the subcommands in the usage line: whose help says more. What is said of a
+/// value has no such line.
+fn command(program: &str, asked: Option<&str>, printed: &str) -> String {
+    let Some(usage) = printed.lines().find_map(|line| line.trim().strip_prefix("Usage: ")) else {
+        return [Some(program), asked].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    };
+    let words = usage.split(' ');
     let plain = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
     let named: Vec<&str> =
         words.take_while(|word| !word.starts_with('-')).take_while(plain).collect();
@@ -37,9 +40,15 @@ mod tests {
                        exists: '--protocol'\n\nUsage: check run --protocol <PROTOCOL>\n\nFor more \
                        information, try '--help'.\n";
         assert_eq!(
-            one_line("check", printed),
+            one_line("check", Some("run"), printed),
             "check: unexpected argument '--protocl' found; tip: a similar argument exists: \
              '--protocol'; see `check run --help`"
         );
+        let printed = "error: invalid value '0' for '--runs <RUNS>': 0 is not in 1..=99\n\nFor \
+                       more information, try '--help'.\n";
+        let said = |asked| one_line("check", asked, printed);
+        let what = "check: invalid value '0' for '--runs <RUNS>': 0 is not in 1..=99; see";
+        assert_eq!(said(Some("bench")), format!("{what} `check bench --help`"));
+        assert_eq!(said(None), format!("{what} `check --help`"));
     }
 }

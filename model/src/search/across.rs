@@ -58,7 +58,7 @@ impl Figures {
             generated: outcome.counts.generated,
             depth: outcome.depth,
             bound: outcome.bound(),
-            left: outcome.verdict.left(),
+            left: Some(outcome.verdict.left()),
             panic,
             actions: outcome.counts.kinds.clone(),
             refused: outcome.counts.refused.clone(),

@@ -29,8 +29,6 @@ struct Counters {
     /// Bit n: witness n of the witnesses was seen in some step.
     witnessed: AtomicU64,
     outside_claim: AtomicU64,
-    /// States that were generated after the search was told to end.
-    cut: AtomicU64,
     /// Which of [`LIMITS`] ended the search, counted from 1; 0 if none.
     stopped: AtomicU64,
     generated: AtomicU64,
@@ -96,7 +94,7 @@ impl Search {
             generated: checker.state_count() as u64,
             depth: checker.max_depth() as u64,
             bound,
-            left: counters.cut.load(Relaxed),
+            left: bound.is_none().then_some(0),
             panic: None,
             actions: counters.actions.iter().map(|count| count.load(Relaxed)).collect(),
             refused: Vec::new(),
@@ -247,16 +245,13 @@ impl Model for Search {
     }
 
     /// No bound on depth or anything else of the state: this only ends a search that reached a
-    /// limit, and whatever it refuses is counted.
+    /// limit.
     fn within_boundary(&self, _: &Row) -> bool {
         let generated = self.counters.generated.fetch_add(1, Relaxed) + 1;
         let mut stopped = self.counters.stopped.load(Relaxed);
         if stopped == 0 {
             stopped = self.limits.reached(generated);
             self.counters.stopped.store(stopped, Relaxed);
-        }
-        if stopped != 0 {
-            self.counters.cut.fetch_add(1, Relaxed);
         }
         stopped == 0
     }

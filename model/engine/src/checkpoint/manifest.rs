@@ -13,6 +13,8 @@ const NAME: &str = "levelwise checkpoint ";
 /// What stands for a goal that was not hit.
 const NONE: &str = "none";
 const FORMAT: &str = "levelwise checkpoint 1";
+/// Letters of what was found in a file that a message tells.
+const SHORT: usize = 60;
 
 /// What must be the same where a search is gone on with: lines, each with what it tells.
 #[derive(Clone, Debug)]
@@ -44,6 +46,15 @@ pub struct Moment {
 /// A name on one line, in ASCII.
 fn plain(name: &str) -> String {
     name.escape_default().to_string()
+}
+
+/// What was found in a file, as it fits into a message.
+fn short(found: &str) -> String {
+    let plain = plain(found);
+    match plain.get(..SHORT) {
+        Some(start) => format!("{start}..."),
+        None => plain,
+    }
 }
 
 fn goal(goal: &Goal) -> String {
@@ -143,7 +154,7 @@ fn sound<'a>(bytes: &'a [u8], file: &Path) -> Result<&'a str, Unusable> {
     };
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if first != FORMAT.as_bytes() {
-        let (expected, got) = (FORMAT.to_owned(), String::from_utf8_lossy(first).into_owned());
+        let (expected, got) = (FORMAT.to_owned(), short(&String::from_utf8_lossy(first)));
         let version = got.strip_prefix(NAME).and_then(|version| version.parse::<u32>().ok());
         return Err(match version {
             Some(_) => Unusable::Version { file: file.to_owned(), expected, got },
@@ -155,7 +166,7 @@ fn sound<'a>(bytes: &'a [u8], file: &Path) -> Result<&'a str, Unusable> {
     let expected = format!("check {}\n", hex(xxh3_64(body)));
     if got != expected.as_bytes() {
         let got = String::from_utf8_lossy(got);
-        return Err(damaged("its checksum", plain(expected.trim_end()), plain(got.trim_end())));
+        return Err(damaged("its checksum", expected.trim_end().to_owned(), short(got.trim_end())));
     }
     std::str::from_utf8(bytes)
         .map_err(|e| damaged("its text", "UTF-8".to_owned(), plain(&e.to_string())))
@@ -189,7 +200,7 @@ impl<'a> Lines<'a> {
             file: self.file.to_owned(),
             what: format!("line {}", self.number),
             expected: format!("`{expected}`"),
-            got: format!("`{got}`"),
+            got: format!("`{}`", short(got)),
         }
     }
 }

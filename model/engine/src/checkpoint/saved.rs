@@ -41,10 +41,10 @@ impl Saved {
         let [fingerprints, links] = [FINGERPRINTS, LINKS].map(|name| {
             let path = folder.join(name);
             if path.exists() {
-                Ok(open(&path, false)?)
-            } else {
-                Err(Unusable::Missing { file: path })
+                return Ok(open(&path, false)?);
             }
+            let (expected, got) = ("a file".to_owned(), "none".to_owned());
+            Err(Unusable::Damaged { file: path, what: "the checkpoint".to_owned(), expected, got })
         });
         let saved = Self { folder, fingerprints: fingerprints?, links: links?, moment, levels };
         saved.is_consistent(&manifest)?;

@@ -105,8 +105,8 @@ impl<'w, S: System> Seen<'w, S> {
         self.store.flight(number)
     }
 
-    /// What messages in flight are sorted by, as in [`Flight::key`], of one that is in flight or was
-    /// in a state before.
+    /// What messages in flight are sorted by, as in [`Flight::key`], of one that is in flight or
+    /// was in a state before.
     #[inline]
     pub fn key(&self, number: u32) -> u64 {
         match self.met {

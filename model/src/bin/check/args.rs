@@ -75,8 +75,8 @@ pub struct Output {
     pub format: Format,
     /// End each search after this many distinct states (exit 3).
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-        value_parser = clap::value_parser!(i64).range(1..))]
-    pub max_states: Option<i64>,
+        value_parser = count)]
+    pub max_states: Option<u64>,
     /// End the whole run after this many seconds (exit 3).
     #[arg(long, value_name = "S", allow_negative_numbers = true,
         value_parser = clap::value_parser!(i64).range(1..=31_536_000))]
@@ -118,6 +118,12 @@ pub struct Files {
     pub resume: Option<PathBuf>,
 }
 
+/// A number of states.
+fn count(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("it is not in 1..={}", u64::MAX))
+}
+
 /// A number of bytes, with K, M or G for powers of 1024.
 fn size(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.trim_end_matches(['i', 'B']).split_at_checked(text.len() - 1) {
@@ -128,7 +134,8 @@ fn size(text: &str) -> Result<u64, String> {
     };
     let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
     let bytes = bytes.filter(|bytes| *bytes >= 1 << 20);
-    bytes.ok_or_else(|| "say a number of bytes such as 512M or 16G, at least 1M".to_owned())
+    let most = u64::MAX >> 30;
+    bytes.ok_or_else(|| format!("say a number of bytes such as 512M or 16G, from 1M to {most}G"))
 }
 
 /// See [`klog_model::search::Engine`].
@@ -136,7 +143,7 @@ fn size(text: &str) -> Result<u64, String> {
 pub enum Engine {
     /// This project's own.
     Levelwise,
-    /// stateright's breadth-first checker, for comparison.
+    /// stateright's breadth-first checker, for comparison (not of `check twin`).
     Stateright,
     /// The same search as a timely dataflow (what --hosts uses).
     Timely,
@@ -293,8 +300,8 @@ pub struct Bench {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// One run of one case, in this process.
-    #[arg(long, hide = true)]
+    /// One run of one side of a comparison in this process, such as election/1.
+    #[arg(long, conflicts_with_all = ["only", "runs", "format"])]
     pub case: Option<String>,
 }
 

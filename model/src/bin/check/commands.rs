@@ -69,7 +69,7 @@ fn json(runs: &[Report], exit: u8) -> String {
 
 fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
     Limits {
-        states: output.max_states.map(i64::unsigned_abs),
+        states: output.max_states,
         depth: output.max_depth,
         memory: output.memory_limit,
         threads: threads(output),

@@ -45,7 +45,10 @@ struct Beside {
 /// Runs the command.
 pub fn bench(command: &args::Bench) -> Done {
     if let Some(name) = &command.case {
-        let case = Case::by_name(name).ok_or_else(|| format!("there is no case `{name}`"))?;
+        let case = Case::by_name(name).ok_or_else(|| {
+            let names: Vec<String> = Case::all().into_iter().map(Case::name).collect();
+            format!("there is no case `{name}`; choose one of {}", names.join(", "))
+        })?;
         let measured = serde_json::to_string(&case.run()).expect("plain figures");
         return Ok((exit::OK, measured + "\n"));
     }

@@ -90,12 +90,19 @@ impl Outcome {
             Stop::Unrepeatable => Some(Trouble::Unrepeatable { process: process(*worker) }),
             _ => None,
         });
+        // What the last level leads to was not sorted out: its steps are not counted, as if it had
+        // been the last that may be visited.
+        let counts = if ended {
+            totals.counts
+        } else {
+            Counts { tallies: totals.counts.tallies, ..totals.before }
+        };
         Self {
             verdict,
             unique: totals.unique,
             depth: totals.depth,
             goals: space.goals().into_iter().zip(hits).collect(),
-            counts: totals.counts,
+            counts,
             panic,
             trouble: lost.or(stopped),
             seed: space.seed(),

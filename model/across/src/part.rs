@@ -217,7 +217,11 @@ impl<S: Portable> Part<S> {
         let before = self.totals.left;
         self.totals.add(self.at as u32 - 1, votes);
         self.totals.left += before;
-        self.totals.verdict = Some(Verdict::Bounded { by, left: self.totals.left });
+        let left = self.totals.left;
+        // So many states as are allowed, and no more: nothing was left out.
+        let all = by == Bound::States && left == 0;
+        let bounded = Verdict::Bounded { by, left };
+        self.totals.verdict = Some(if all { Verdict::Exhausted } else { bounded });
         self.trace();
     }
 

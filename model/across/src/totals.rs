@@ -23,6 +23,8 @@ pub struct Totals {
     pub depth: u64,
     /// What visits counted.
     pub counts: Counts,
+    /// The same, before the visits of the last level.
+    pub before: Counts,
     /// By goal: its first hit.
     pub hits: Vec<Option<At>>,
     /// Most memory taken for states, of all workers together.
@@ -54,6 +56,7 @@ impl Totals {
         Self {
             unique: 0,
             depth: 0,
+            before: counts.clone(),
             counts,
             hits: vec![None; goals.len()],
             bytes: 0,
@@ -76,6 +79,7 @@ impl Totals {
     /// Adds the votes on a level, one of each worker in their order.
     pub fn add(&mut self, level: u32, votes: Vec<Vote>) {
         let new: u64 = votes.iter().map(|vote| vote.new).sum();
+        self.before.clone_from(&self.counts);
         self.unique += new;
         self.last = new;
         if new > 0 {

@@ -102,6 +102,21 @@ fn two_processes_print_the_document_of_one() {
     }
 }
 
+/// Comes back when a process has been busy for half a second.
+#[cfg(target_os = "linux")]
+fn has_worked(process: u32) {
+    let busy = || {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+        let (_, figures) = stat.rsplit_once(')').expect("the name stands in brackets");
+        // The time in user mode, in hundredths of a second.
+        figures.split_whitespace().nth(11).expect("a figure").parse::<u64>().expect("a number")
+    };
+    while busy() < 50 {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_is_killed_is_missed_and_nothing_holds() {
     let folder = TempDir::new().expect("a folder");
@@ -116,6 +131,7 @@ fn a_process_that_is_killed_is_missed_and_nothing_holds() {
         let [zero, one] = both;
         let (mut killed, left, err) =
             if victim == 0 { (zero, one, met_1) } else { (one, zero, met_0) };
+        has_worked(killed.0.id());
         killed.0.kill().expect("it runs");
         let ran = left.ends(err);
         let begins = format!("check: process {victim} (127.0.0.1:");
@@ -126,6 +142,14 @@ fn a_process_that_is_killed_is_missed_and_nothing_holds() {
         assert_eq!((&run["verdict"], &run["bounded_by"]), (&"bounded".into(), &"worker".into()));
         let rows = run["properties"].as_array().expect("a list of rows");
         assert!(!rows.is_empty() && rows.iter().all(|row| row["result"] == "not-found"));
+        // All is told as of the last level that was complete.
+        let depth = run["depth"].to_string();
+        assert_ne!(depth, "0", "it was killed too early");
+        let twin = [&arguments[..], &["--max-depth", &depth]].concat();
+        let shallow = &document(&self::run("check", &twin).out)["runs"][0];
+        for key in ["unique", "generated", "boundary_cut", "actions", "refused"] {
+            assert_eq!(run[key], shallow[key], "{key} at depth {depth}");
+        }
     }
 }
 

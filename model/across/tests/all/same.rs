@@ -94,6 +94,12 @@ fn a_bound_on_states_ends_between_levels() {
     assert_eq!(across(&one), across(&three));
     assert_eq!(one.bound(), Some(Bound::States));
     assert!((50..300).contains(&one.unique), "{}", one.unique);
+    // Just as many as there are leave nothing out.
+    let whole = search(&space, Team::alone(1), &Wanted::default());
+    let limits = Limits { states: Some(whole.unique), ..Limits::default() };
+    let enough = search(&space, Team::alone(2), &Wanted { limits, ..Wanted::default() });
+    assert_eq!(across(&enough), across(&whole));
+    assert!(enough.exhausted());
 }
 
 #[test]

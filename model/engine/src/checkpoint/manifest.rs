@@ -166,7 +166,8 @@ fn sound<'a>(bytes: &'a [u8], file: &Path) -> Result<&'a str, Unusable> {
     let expected = format!("check {}\n", hex(xxh3_64(body)));
     if got != expected.as_bytes() {
         let got = String::from_utf8_lossy(got);
-        return Err(damaged("its checksum", expected.trim_end().to_owned(), short(got.trim_end())));
+        let got = got.lines().last().unwrap_or_default();
+        return Err(damaged("its checksum", expected.trim_end().to_owned(), short(got)));
     }
     std::str::from_utf8(bytes)
         .map_err(|e| damaged("its text", "UTF-8".to_owned(), plain(&e.to_string())))

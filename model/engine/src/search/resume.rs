@@ -8,7 +8,7 @@ use super::{Progress, Search};
 use crate::checkpoint::{Checkpoint, Head, Log, Saved, Unusable};
 use crate::frontier::{Frontier, Queue};
 use crate::options::Options;
-use crate::outcome::{Bound, Outcome};
+use crate::outcome::Outcome;
 use crate::space::Space;
 use crate::table::shard_of;
 
@@ -42,9 +42,7 @@ pub fn resume_watched<S: Space>(
     let frontier = search.restore(&saved, checkpoint)?;
     search.resumed = saved.levels.len() as u64;
     search.store.log = Some(Log::go_on(checkpoint, head, saved)?);
-    // A search with this limit would have ended there, before a look at the next level.
-    let full = options.limits.states.is_some_and(|limit| search.store.unique >= limit);
-    let verdict = search.go_on(frontier, full.then_some(Bound::States), watch);
+    let verdict = search.go_on(frontier, None, watch);
     Ok(search.outcome(verdict))
 }
 
@@ -52,11 +50,15 @@ pub fn resume_watched<S: Space>(
 fn is_within(saved: &Saved, options: &Options) -> Result<(), Unusable> {
     let states: u64 = saved.levels.iter().map(|level| level.states).sum();
     let depth = options.limits.depth.map(u64::from);
-    let limits =
-        [("levels", depth, saved.levels.len() as u64), ("states", options.limits.states, states)];
+    // A level is only begun where there is room for one more state.
+    let limits = [
+        ("levels", depth, saved.levels.len() as u64),
+        ("states", options.limits.states, states + 1),
+    ];
     for (what, limit, got) in limits {
         if let Some(limit) = limit.filter(|limit| got > *limit) {
             let file = saved.manifest_path();
+            let got = if what == "states" { states } else { got };
             return Err(Unusable::Beyond { file, what, limit, got });
         }
     }

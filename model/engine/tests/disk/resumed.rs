@@ -158,10 +158,10 @@ fn limits_and_goals_cut_a_resumed_search_off_at_the_same_state() {
     let folder = tempfile::tempdir().expect("a folder");
     let states = |states| Limits { states: Some(states), ..Limits::default() };
     let far = Options { until: Until::AllHit, goals: 0b111_1100, ..Options::default() };
-    // The first is reached already.
     let shallow = Options { limits: at_depth(4), ..Options::default() };
     let known = levelwise::search(&space, &shallow).unique;
-    let cases = [known, 1500, 2999].map(|n| Options { limits: states(n), ..Options::default() });
+    let cases =
+        [known + 1, 1500, 2999].map(|n| Options { limits: states(n), ..Options::default() });
     for (n, case) in cases.into_iter().chain([far]).enumerate() {
         let expected = in_memory(&space, &case);
         for tightness in 0..TIGHTS {

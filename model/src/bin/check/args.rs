@@ -73,7 +73,8 @@ pub struct Output {
     /// How to print the result.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// End each search after this many distinct states (exit 3).
+    /// End each search as soon as this many distinct states are known, and all that the last one
+    /// leads to (exit 3).
     #[arg(long, value_name = "N", allow_negative_numbers = true,
         value_parser = count)]
     pub max_states: Option<u64>,

@@ -2,7 +2,7 @@
 
 use super::System;
 use super::guide::Visit;
-use super::met::{Met, OTHER, OfLocal, Unmet};
+use super::met::{Met, OTHER, OfLocal, Unmet, queue_bit};
 use super::state::adds;
 
 /// A state by its parts.
@@ -10,10 +10,8 @@ use super::state::adds;
 pub(super) struct AtHand {
     /// The sum of what its parts add to its fingerprint.
     pub sum: u64,
-    /// Which queues are in use, one bit each as in [`super::met::queue_bit`].
+    /// Which queues are in use, one bit each as in [`queue_bit`].
     pub queues: u64,
-    /// Where in its row the world is.
-    pub world_at: usize,
     /// Where in its row the messages begin.
     pub first: usize,
     /// What its actors' states weigh.
@@ -63,6 +61,12 @@ impl Thing {
 }
 
 impl AtHand {
+    /// Where in its row the world is: behind its actors' states.
+    #[inline]
+    pub fn world_at(&self) -> usize {
+        self.here.len()
+    }
+
     /// Becomes the state that is visited, unless one of its parts was not met yet.
     #[inline]
     pub fn turn_to<S: System>(&mut self, visit: &Visit<'_, S>, met: &Met) -> Result<(), Unmet> {
@@ -79,7 +83,7 @@ impl AtHand {
         for (n, word) in words.iter().enumerate() {
             sum = sum.wrapping_add(adds::word(n, *word, store.seed()));
         }
-        (self.world_at, self.first, self.weight) = (actors, actors + 1 + words.len(), weight);
+        (self.first, self.weight) = (actors + 1 + words.len(), weight);
         self.gather(row, flights, sum, met)
     }
 
@@ -110,7 +114,7 @@ impl AtHand {
             // Of equal messages and of a queue, something can happen to the first.
             (queue, ahead, of_queue) = (Some(it.key), 0, things.len());
             sum = sum.wrapping_add(it.mark);
-            queues |= it.queue_bit();
+            queues |= queue_bit(it.key);
             let reached = |map: u32| {
                 let actor = match here.get(map as usize) {
                     Some(here) if here.hears => Some(map as usize),

@@ -90,13 +90,13 @@ impl Known {
         thing: Thing,
         sink: &mut impl Sink<S::Action>,
     ) {
-        self.fared.asked += 1;
         let Some(recipe) = self.recipes.all.get(thing.recipe as usize) else {
             return self.meet(visit, at_hand, thing, sink);
         };
         if at_hand.weight >= recipe.below {
             return;
         }
+        self.fared.asked += 1;
         let action = || visit.action(at_hand, thing);
         match recipe.way {
             Way::Stays => return sink.stays(recipe.kind.into(), action),
@@ -123,6 +123,7 @@ impl Known {
         thing: Thing,
         sink: &mut impl Sink<S::Action>,
     ) {
+        self.fared.asked += 1;
         let at = thing.at().expect("an actor's own recipes are met with its state");
         let message = visit.row[at_hand.first + at];
         let recipe = self.met.add(&mut self.recipes, visit.row, thing.actor(), message);

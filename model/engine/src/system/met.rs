@@ -38,14 +38,6 @@ const UNMET: u32 = u32::MAX;
 /// Not just one thing can happen to the message.
 pub(super) const OTHER: u32 = u32::MAX - 1;
 
-impl OfMessage {
-    /// One bit of 64 for its queue, which others may share.
-    #[inline]
-    pub fn queue_bit(&self) -> u64 {
-        queue_bit(self.key)
-    }
-}
-
 /// One bit of 64 for the queue of messages with this key, which others may share.
 #[inline]
 pub(super) fn queue_bit(key: u64) -> u64 {

@@ -127,7 +127,7 @@ impl Recipes {
         recipe: &Recipe,
     ) -> Option<(u64, u32)> {
         let mut sum = at_hand.sum.wrapping_add(recipe.sum).wrapping_sub(thing.less);
-        let before = row[at_hand.world_at];
+        let before = row[at_hand.world_at()];
         let mut world = before;
         if recipe.changed > 0 {
             let whats = &self.worlds[recipe.worlds as usize..][..recipe.changed.into()];
@@ -175,8 +175,8 @@ impl Recipes {
         if let (Some(actor), true) = (thing.actor(), recipe.local != SAME) {
             edits.set(actor, recipe.local);
         }
-        if world != row[at_hand.world_at] {
-            edits.set(at_hand.world_at, world);
+        if world != row[at_hand.world_at()] {
+            edits.set(at_hand.world_at(), world);
         }
         let taken = thing.at().map(|at| {
             edits.remove(at_hand.first + at);

@@ -17,6 +17,7 @@ mod read;
 mod recovery;
 mod scan;
 mod segment;
+pub mod shutdown_file;
 #[cfg(test)]
 mod tests;
 mod truncate;

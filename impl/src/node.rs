@@ -9,7 +9,9 @@
 //! Every fetch is answered at once; parking it (F9) is for the server around the node. Waiting
 //! produces are decided in [`Node::complete_produces`] only, which a server calls after each step.
 //!
-//! A crash of the process is dropping the node and opening it again on the same disk.
+//! A crash of the process is dropping the node and opening it again on the same disk. A life that
+//! ends in order ends in [`Node::shut_down`], and the next one learns of it from
+//! [`take_clean_shutdown`].
 
 mod controller;
 mod effects;
@@ -29,10 +31,10 @@ pub use links::Sent;
 pub use peer::{ClientId, Outgoing, Peer, Way};
 
 use crate::disk::Disk;
-use crate::log::{Log, LogConfig, Recovery, hw_file};
+use crate::log::{Log, LogConfig, LogError, Recovery, hw_file, shutdown_file};
 use crate::replica::io::{Effect, Input, LogShape, MetadataImage, RequestId};
 use crate::replica::{self, Replica};
-use crate::types::{BrokerId, Offset};
+use crate::types::{BrokerEpoch, BrokerId, Offset};
 use crate::wire::{CorrelationId, TopicId};
 use effects::{Failure, InHand};
 use links::Links;
@@ -54,6 +56,14 @@ pub struct NodeConfig {
     pub log: LogConfig,
 }
 
+/// What this disk says of the life before: its broker epoch if it ended in order, `None` if it did
+/// not or if there was none (D3). A starting broker asks before it opens anything and registers
+/// with the answer (B1, B2). The word is taken off the disk, durably: a start that dies after this
+/// was an unclean life.
+pub fn take_clean_shutdown<D: Disk>(disk: &mut D) -> Result<Option<BrokerEpoch>, NodeError> {
+    Ok(shutdown_file::take(disk)?)
+}
+
 /// One broker, for one partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node<D> {
@@ -70,8 +80,10 @@ pub struct Node<D> {
 impl<D: Disk> Node<D> {
     /// Opens the log on this disk, mends what a crash left, and takes the checkpoint of the high
     /// watermark as a hint (D1, D4). The replica idles until metadata arrives: a start never
-    /// resumes an epoch.
-    pub fn open(disk: D, config: NodeConfig) -> Result<(Self, Recovery), NodeError> {
+    /// resumes an epoch. A word of a clean shutdown that nobody has taken goes first of all: this
+    /// life may write, so it is not true any more (D3).
+    pub fn open(mut disk: D, config: NodeConfig) -> Result<(Self, Recovery), NodeError> {
+        shutdown_file::take(&mut disk)?;
         let (log, recovery) = Log::open(disk, config.log)?;
         let mut checkpoints = hw_file::read(log.disk(), hw_file::HW_FILE)?;
         let hw = checkpoints.remove(&(config.topic.clone(), config.partition));
@@ -117,6 +129,21 @@ impl<D: Disk> Node<D> {
         let partition = (self.config.topic.clone(), self.config.partition);
         let offsets = hw_file::Offsets::from([(partition, self.replica.hw())]);
         Ok(hw_file::write(self.log.disk_mut(), hw_file::HW_FILE, &offsets)?)
+    }
+
+    /// Ends this life in order (D3): everything written is flushed, then the high watermark is
+    /// checkpointed, then the broker epoch of this life is left on the disk. The process may end
+    /// when this has succeeded. After an error it must end too, as a life that ended uncleanly;
+    /// the epoch is on the disk then only if everything before it is durable.
+    pub fn shut_down(mut self) -> Result<D, NodeError> {
+        if self.failure.is_some() {
+            return Err(LogError::Fenced.into());
+        }
+        self.log.flush()?;
+        self.checkpoint_hw()?;
+        let epoch = self.config.replica.broker_epoch;
+        shutdown_file::write(self.log.disk_mut(), epoch)?;
+        Ok(self.into_disk())
     }
 
     /// The request with this correlation id will never be answered: its connection broke. Does

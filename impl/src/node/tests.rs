@@ -1,5 +1,7 @@
 //! Nodes over memory disks, with every frame carried by hand.
 
+mod shutdown;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{epochs_file, hw_file, intent};
+use super::super::{epochs_file, hw_file, intent, shutdown_file};
 use super::{LogError, Offset, epochs};
-use crate::disk::{Disk, MemDisk};
+use crate::disk::{Disk, Fault, FaultOn, Faulty, MemDisk, Survives, Then};
+use crate::types::BrokerEpoch;
 
 fn with(name: &str, text: &[u8]) -> MemDisk {
     let mut disk = MemDisk::new();
@@ -120,6 +121,62 @@ fn a_damaged_intent_stops_the_start() {
     }
 }
 
+#[test]
+fn the_word_of_a_clean_shutdown_is_written_as_kafka_writes_it_and_taken_once() {
+    let mut disk = MemDisk::new();
+    assert_eq!(shutdown_file::take(&mut disk).unwrap(), None);
+    for epoch in [0, 5, i64::MAX].map(BrokerEpoch) {
+        shutdown_file::write(&mut disk, epoch).unwrap();
+        let text = disk.read_file(".kafka_cleanshutdown").unwrap().unwrap();
+        let expected = format!("{{\"version\":0,\"brokerEpoch\":{epoch}}}");
+        assert_eq!(std::str::from_utf8(&text).unwrap(), expected);
+        disk.power_loss(|_| Survives::FLUSHED);
+        assert_eq!(shutdown_file::take(&mut disk).unwrap(), Some(epoch));
+        disk.power_loss(|_| Survives::FLUSHED);
+        assert_eq!(shutdown_file::take(&mut disk).unwrap(), None, "durably gone");
+    }
+}
+
+#[test]
+fn a_damaged_word_of_a_clean_shutdown_is_none_and_goes_too() {
+    let cases: [&[u8]; 14] = [
+        b"",
+        b"{",
+        b"5",
+        b"null",
+        b"{\"version\":0}",
+        b"{\"brokerEpoch\":5}",
+        b"{\"version\":1,\"brokerEpoch\":5}",
+        b"{\"version\":0,\"brokerEpoch\":-1}",
+        b"{\"version\":0,\"brokerEpoch\":5",
+        b"{\"version\":0,\"brokerEpoch\":5}x",
+        b"{\"version\":0,\"brokerEpoch\":\"5\"}",
+        b"{\"version\":0,\"brokerEpoch\":9223372036854775808}",
+        b"{\"version\":0,\"brokerEpoch\":5,\"brokerEpoch\":6}",
+        b"\xff\0\0",
+    ];
+    for text in cases {
+        let mut disk = with(shutdown_file::SHUTDOWN_FILE, text);
+        let shown = String::from_utf8_lossy(text);
+        assert_eq!(shutdown_file::take(&mut disk).unwrap(), None, "{shown}");
+        assert_eq!(disk.list().unwrap(), [""; 0], "{shown}");
+    }
+    // Another writer's spaces and line ends are no damage.
+    let spaced = b" { \"brokerEpoch\" : 7,\n \"version\" : 0 }\n";
+    let mut disk = with(shutdown_file::SHUTDOWN_FILE, spaced);
+    assert_eq!(shutdown_file::take(&mut disk).unwrap(), Some(BrokerEpoch(7)));
+}
+
+#[test]
+fn the_word_of_a_clean_shutdown_is_not_given_before_it_is_durably_gone() {
+    for on in [FaultOn::Change, FaultOn::Sync] {
+        let mut disk = Faulty::new(MemDisk::new());
+        shutdown_file::write(&mut disk, BrokerEpoch(5)).unwrap();
+        disk.arm(Fault { on, after: 0, tear: 0, then: Then::Works });
+        assert!(matches!(shutdown_file::take(&mut disk), Err(LogError::Disk(_))));
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn no_bytes_make_a_parser_panic_and_no_count_makes_it_allocate(
@@ -132,6 +189,8 @@ proptest::proptest! {
             let _ = hw_file::read(&disk, "f");
             let _ = epochs_file::read(&with(epochs_file::EPOCHS_FILE, &text));
             let _ = intent::read(&with(intent::INTENT_FILE, &text));
+            let mut disk = with(shutdown_file::SHUTDOWN_FILE, &text);
+            assert_eq!(shutdown_file::take(&mut disk).unwrap(), None);
         }
     }
 }

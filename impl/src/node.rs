@@ -104,9 +104,27 @@ impl<D: Disk> Node<D> {
         self.step(Input::CompleteProduces { now_ms }, InHand::Nothing, out);
     }
 
-    /// Time passed: lagging followers, timeouts, proposals to send again (S1, V4, R4).
+    /// Time passed: a proposal to send again, lagging followers, timeouts, in this order. What is
+    /// on its way again keeps a shrink from being proposed.
     pub fn tick(&mut self, now_ms: i64, out: &mut Vec<Outgoing>) {
-        self.step(Input::Tick { now_ms }, InHand::Nothing, out);
+        self.resend_proposal(now_ms, out);
+        self.check_lag(now_ms, out);
+        self.expire_produces(now_ms, out);
+    }
+
+    /// Sends a proposal again that got lost, the same to the byte (R4).
+    pub fn resend_proposal(&mut self, now_ms: i64, out: &mut Vec<Outgoing>) {
+        self.step(Input::ResendProposal { now_ms }, InHand::Nothing, out);
+    }
+
+    /// Looks for followers that lag, and tries the high watermark (S1, X4, X5).
+    pub fn check_lag(&mut self, now_ms: i64, out: &mut Vec<Outgoing>) {
+        self.step(Input::CheckLag { now_ms }, InHand::Nothing, out);
+    }
+
+    /// Answers the produces that have waited long enough (V4).
+    pub fn expire_produces(&mut self, now_ms: i64, out: &mut Vec<Outgoing>) {
+        self.step(Input::ExpireProduces { now_ms }, InHand::Nothing, out);
     }
 
     /// Makes the log durable and tells the core. A failed flush counts as a failed write (D6).

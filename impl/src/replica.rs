@@ -147,7 +147,9 @@ impl Replica {
                 self.on_alter_partition_answer(now_ms, &proposal, answer);
             }
             Input::CompleteProduces { now_ms: _ } => self.complete_produces(effects),
-            Input::Tick { now_ms } => self.on_tick(now_ms, effects),
+            Input::CheckLag { now_ms } => self.on_check_lag(now_ms, effects),
+            Input::ResendProposal { now_ms: _ } => self.resend_proposal(effects),
+            Input::ExpireProduces { now_ms } => self.expire_produces(now_ms, effects),
             Input::AdvanceLogStart { to } => self.log.advance_start(to, effects),
             Input::Flushed { upto } => self.log.flushed(upto),
             Input::AppendFailed => self.on_append_failed(effects),

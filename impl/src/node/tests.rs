@@ -431,6 +431,29 @@ fn what_a_broken_connection_carried_is_sent_again() {
 }
 
 #[test]
+fn a_lost_proposal_goes_out_again_in_the_same_bytes() {
+    let (mut pair, _) = pair();
+    produce(&mut pair[0], 1, "x");
+    let late = NOW + 30_001;
+    let mut out = Vec::new();
+    pair[0].tick(late, &mut out);
+    let first = only(out, Peer::Controller, Way::Request);
+    let header = |frame: &[u8]| wire::decode_request(frame).unwrap().0.correlation_id;
+    let mut out = Vec::new();
+    pair[0].tick(late, &mut out);
+    assert_eq!(out, [], "on its way");
+    pair[0].lost(header(&first), late, &mut out);
+    pair[0].check_lag(late, &mut out);
+    pair[0].expire_produces(late, &mut out);
+    assert_eq!(out, [], "only one of the three sends it");
+    pair[0].resend_proposal(late + 1, &mut out);
+    let again = only(out, Peer::Controller, Way::Request);
+    assert_ne!(header(&again), header(&first));
+    // Length, api key and version stand before the correlation id, which is four bytes.
+    assert_eq!((&again[..8], &again[12..]), (&first[..8], &first[12..]));
+}
+
+#[test]
 fn a_broker_is_no_controller_and_hands_out_no_fetch_session() {
     let (mut pair, fetch) = pair();
     let mut frame = Vec::new();

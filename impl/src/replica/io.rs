@@ -257,9 +257,18 @@ pub enum Input {
         /// The time.
         now_ms: i64,
     },
-    /// Time passed: ISR shrink check (S1), produce timeouts (V4), a proposal to send again (R4), a
-    /// try of the high watermark (X4, X5).
-    Tick {
+    /// Time passed: are there followers that lag (S1)? The high watermark is tried too (X4, X5).
+    CheckLag {
+        /// The time.
+        now_ms: i64,
+    },
+    /// Time passed: a proposal that got lost, or that nobody could judge, is sent again (R4).
+    ResendProposal {
+        /// The time.
+        now_ms: i64,
+    },
+    /// Time passed: what has waited long enough is answered (V4).
+    ExpireProduces {
         /// The time.
         now_ms: i64,
     },

@@ -188,27 +188,34 @@ impl Replica {
         self.recompute_hw(now_ms);
     }
 
-    /// Time passed: S1, R4, the high watermark (X4, X5), V4. A proposal that got lost, or that the
-    /// controller could not judge, is sent again here and not at once, so that two who cannot
-    /// agree do not keep each other busy.
-    pub(super) fn on_tick(&mut self, now_ms: i64, effects: &mut Vec<Effect>) {
+    /// R4: a proposal that got lost, or that the controller could not judge, is sent again here
+    /// and not at once, so that two who cannot agree do not keep each other busy. It is the same
+    /// to the byte: the controller may hold the first one still.
+    pub(super) fn resend_proposal(&mut self, effects: &mut Vec<Effect>) {
+        let Role::Leader(leader) = &self.role else {
+            return;
+        };
+        let again = match &leader.isr.membership {
+            Membership::Pending { proposal, outcome: Outcome::Open, .. } => proposal.clone(),
+            _ => return,
+        };
+        if self.in_flight.is_none() {
+            self.send_proposal(again, effects);
+        }
+    }
+
+    /// S1: propose the ISR without its laggards. Then try the high watermark: of those that were
+    /// about to join, one may not be by now (X4, X5).
+    pub(super) fn on_check_lag(&mut self, now_ms: i64, effects: &mut Vec<Effect>) {
         let Role::Leader(leader) = &mut self.role else {
             return;
         };
         leader.isr.forget_future(now_ms);
-        let again = match &leader.isr.membership {
-            Membership::Pending { proposal, outcome: Outcome::Open, .. } => Some(proposal.clone()),
-            _ => None,
-        };
-        if let (Some(proposal), None) = (again, &self.in_flight) {
-            self.send_proposal(proposal, effects);
-        } else if let Some(isr) =
-            leader.isr.shrink_isr(self.log.leo, now_ms, self.config.lag_max_ms)
-        {
+        let (leo, lag) = (self.log.leo, self.config.lag_max_ms);
+        if let Some(isr) = leader.isr.shrink_isr(leo, now_ms, lag) {
             self.propose(&isr, effects);
         }
         self.recompute_hw(now_ms);
-        self.expire_produces(now_ms, effects);
     }
 }
 

@@ -29,7 +29,7 @@ impl Replica {
     ///
     /// Tried at each append, change of a follower's LEO, begin of a leadership and accepted ISR
     /// change (H5), and, so that the last waiting record cannot stall, after a refused one (X4),
-    /// after a change of a broker in the metadata (X5) and on each tick.
+    /// after a change of a broker in the metadata (X5) and at each look for laggards.
     pub(super) fn recompute_hw(&mut self, now_ms: i64) {
         let (Role::Leader(leader), Some(known)) = (&self.role, &self.registration) else {
             return;

@@ -254,8 +254,15 @@ impl World {
         self.answered.get(&request).map(|answer| answer.0)
     }
 
+    /// All that time does, in the order a shell takes it.
     pub fn tick(&mut self, id: i32) -> Vec<Effect> {
-        self.step(id, Input::Tick { now_ms: self.now })
+        let now_ms = self.now;
+        let inputs = [
+            Input::ResendProposal { now_ms },
+            Input::CheckLag { now_ms },
+            Input::ExpireProduces { now_ms },
+        ];
+        inputs.into_iter().flat_map(|input| self.step(id, input)).collect()
     }
 
     /// A fetch arrives at a broker.

@@ -336,6 +336,44 @@ fn a_lost_proposal_is_sent_again_to_the_byte() {
 }
 
 #[test]
+fn each_look_at_the_clock_does_its_own_work() {
+    let mut w = World::new(2, 1);
+    w.round(2);
+    w.step(1, produce(-1, 1));
+    w.now = T0 + 30_001;
+    let now_ms = w.now;
+    let (lag, resend, expire) = (
+        Input::CheckLag { now_ms },
+        Input::ResendProposal { now_ms },
+        Input::ExpireProduces { now_ms },
+    );
+    assert_eq!(w.step(1, resend.clone()), [], "nothing is proposed");
+    assert_eq!(answer(&w.step(1, expire.clone())), (Some(ErrorCode::RequestTimedOut), 0));
+    assert_eq!(w.proposals, [], "a timeout proposes nothing");
+    w.answered.clear();
+    w.step(1, produce(-1, 1));
+    assert!(matches!(w.step(1, lag.clone())[..], [Effect::SendAlterPartition(_)]));
+    let sent = w.proposals.remove(0);
+    w.now += 1_000;
+    for input in [&lag, &resend] {
+        assert_eq!(w.step(1, input.clone()), [], "on its way, and no timeout");
+    }
+    w.hear_of(1, sent.clone(), AlterPartitionAnswer::Lost);
+    let timed_out = (Some(ErrorCode::RequestTimedOut), 0);
+    assert_eq!(w.step(1, lag.clone()), [], "not its work");
+    assert_eq!(answer(&w.step(1, expire.clone())), timed_out);
+    assert_eq!(w.proposals, [], "nor that of the timeouts");
+    assert_eq!(w.step(1, resend.clone()), [Effect::SendAlterPartition(sent.clone())]);
+    // What is void, or what only metadata can tell, is not sent again.
+    let refused = AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion);
+    w.hear_of(1, sent, refused);
+    assert_eq!(w.step(1, resend.clone()), []);
+    for input in [lag, resend, expire] {
+        assert_eq!(w.step(2, input), [], "not the leader");
+    }
+}
+
+#[test]
 fn an_answer_of_another_epoch_or_out_of_this_world_changes_no_isr() {
     let mut w = World::new(2, 1);
     w.produce(1, 1);

@@ -160,10 +160,18 @@ fn some_input(dice: &mut Dice<'_>, replica: &Replica) -> Input {
         3..=8 => some_request(dice, replica, now_ms),
         9..=12 => some_answer(dice, replica, now_ms),
         13 => Input::CompleteProduces { now_ms },
-        14 => Input::Tick { now_ms },
+        14 => some_look_at_the_clock(dice, now_ms),
         _ if dice.one_in(12) => Input::AppendFailed,
         _ if dice.one_in(2) => Input::Flushed { upto: dice.offset() },
         _ => Input::AdvanceLogStart { to: dice.offset() },
+    }
+}
+
+fn some_look_at_the_clock(dice: &mut Dice<'_>, now_ms: i64) -> Input {
+    match dice.below(3) {
+        0 => Input::CheckLag { now_ms },
+        1 => Input::ResendProposal { now_ms },
+        _ => Input::ExpireProduces { now_ms },
     }
 }
 
@@ -305,7 +313,8 @@ impl History {
             19 => self.unfence(broker),
             20 => {
                 self.w.now += i64::from(dice.below(4)) * 15_001;
-                self.w.tick(id);
+                let look = some_look_at_the_clock(dice, self.w.now);
+                self.w.step(id, look);
             }
             21 => self.w.complete(id),
             22 if dice.one_in(3) => self.restart(id, LogFate::Kept),

@@ -2,7 +2,8 @@
 //!
 //! A pure step function like the replica's: no clock, no file, no socket. It writes no metadata log
 //! of its own; each change is given out as the image that came of it, and the partition epoch
-//! counts the change records (K1). Unclean elections are not held (O2 without its last resorts).
+//! counts the change records (K1). It knows of no broker whether it kept its log: it goes by the
+//! word of a clean shutdown that the broker found on its own disk (B1, B2).
 
 mod alter;
 mod brokers;
@@ -13,7 +14,7 @@ use crate::replica::io::{
     PartitionImage,
 };
 use crate::replica::isr::effective_min_isr;
-use crate::types::{BrokerEpoch, BrokerId, Epoch, PartitionEpoch};
+use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, PartitionEpoch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether removed members may be remembered as eligible leaders (KIP-966).
@@ -25,25 +26,26 @@ pub enum Elr {
     Off,
 }
 
-/// What a restarting broker says of its log. Who starts the broker says it here: the process does
-/// not find out yet whether its machine ran on.
+/// `unclean.leader.election.enable`: whether a replica that may lack committed records may lead
+/// when no other can (O2, O6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LogFate {
-    /// Everything that was written is there: a clean shutdown, or a restart on the same boot.
-    Kept,
-    /// Something that was written may be gone (B2).
-    Lost,
+pub enum UncleanElection {
+    /// It may: the partition serves again, whatever is lost.
+    Allowed,
+    /// It may not: the partition waits for a replica that is complete.
+    Forbidden,
 }
 
 /// Everything that can reach the controller. Times are milliseconds of any one clock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ControllerInput {
-    /// A broker starts a new life.
+    /// A broker starts a new life (B1, B2). Refused while the life before has a session.
     Register {
         /// Which.
         broker: BrokerId,
-        /// What it says of its log.
-        log: LogFate,
+        /// The life that ended in order, as its disk says (D3); `None` if none did. It counts only
+        /// if it is the registered one.
+        clean_shutdown: Option<BrokerEpoch>,
     },
     /// The session of a broker is over (B3).
     SessionExpired {
@@ -129,6 +131,13 @@ pub enum ControllerEffect {
         /// Its life; larger than all before.
         epoch: BrokerEpoch,
     },
+    /// Tell a broker that it has no new life (B1).
+    RegistrationRefused {
+        /// Which.
+        broker: BrokerId,
+        /// Why: the life before still has its session (101).
+        error: ErrorCode,
+    },
     /// Tell the operator.
     AnswerMoveLeader {
         /// To whom the leadership was to go.
@@ -142,6 +151,7 @@ pub enum ControllerEffect {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Controller {
     elr: Elr,
+    unclean: UncleanElection,
     session_timeout_ms: i64,
     partition: PartitionImage,
     brokers: BTreeMap<BrokerId, BrokerImage>,
@@ -170,11 +180,19 @@ impl Controller {
             replicas,
             isr,
             elr: BTreeSet::new(),
+            last_leader: None,
             min_isr,
         };
-        let sessions = BTreeMap::new();
+        let (unclean, sessions) = (UncleanElection::Forbidden, BTreeMap::new());
         let session_timeout_ms = 9_000;
-        Self { elr, session_timeout_ms, partition, brokers, sessions, last_epoch }
+        Self { elr, unclean, session_timeout_ms, partition, brokers, sessions, last_epoch }
+    }
+
+    /// The same with another `unclean.leader.election.enable` than Kafka's false (O6).
+    #[must_use]
+    pub fn with_unclean_election(mut self, unclean: UncleanElection) -> Self {
+        self.unclean = unclean;
+        self
     }
 
     /// The same with another `broker.session.timeout.ms` than Kafka's 9 s.
@@ -203,9 +221,11 @@ impl Controller {
 
     fn dispatch(&mut self, input: ControllerInput, answers: &mut Vec<ControllerEffect>) {
         match input {
-            ControllerInput::Register { broker, log } => {
-                let epoch = self.register(broker, log);
-                answers.push(ControllerEffect::Registered { broker, epoch });
+            ControllerInput::Register { broker, clean_shutdown } => {
+                answers.push(match self.register(broker, clean_shutdown) {
+                    Ok(epoch) => ControllerEffect::Registered { broker, epoch },
+                    Err(error) => ControllerEffect::RegistrationRefused { broker, error },
+                });
             }
             ControllerInput::SessionExpired { broker } => self.fence(broker),
             ControllerInput::Unfence { broker, epoch } if self.is_life_of(broker, epoch) => {
@@ -271,16 +291,30 @@ impl Controller {
 
     /// What holds after every step in release builds too.
     fn assert_invariants(&self) {
-        let PartitionImage { leader, replicas, isr, elr, .. } = &self.partition;
+        let PartitionImage { leader, replicas, isr, elr, last_leader, .. } = &self.partition;
         assert!(leader.is_none_or(|l| isr.contains(&l)), "leader outside the ISR");
         assert!(leader.is_none_or(|l| self.is_active(l)), "leader not active");
         assert!(isr.union(elr).all(|id| replicas.contains(id)), "member outside the assignment");
         assert!(isr.is_disjoint(elr), "in ISR and ELR at once");
         assert!(isr.len() < self.min_isr() || elr.is_empty(), "ELR beside a full ISR (Z1)");
         assert!(self.elr == Elr::On || elr.is_empty(), "ELR is off");
-        let last = self.elr == Elr::Off && isr.len() == 1 && leader.is_none();
-        assert!(last || isr.iter().all(|&id| self.is_active(id)), "inactive member");
-        assert!(self.elr == Elr::On || !isr.is_empty(), "ISR emptied (B7)");
+        let inactive = isr.iter().any(|&id| !self.is_active(id));
+        match self.elr {
+            Elr::On => {
+                assert!(!inactive, "inactive member (B3)");
+                assert_eq!(leader.is_none(), isr.is_empty(), "members without a leader (O2)");
+                let remembered = last_leader.is_some();
+                assert_eq!(remembered, leader.is_none(), "last known leader beside one (Z3)");
+                assert!(last_leader.is_none_or(|l| replicas.contains(&l)), "an unknown leader");
+            }
+            Elr::Off => {
+                let waits = isr.len() == 1 && leader.is_none();
+                assert!(!inactive || waits, "inactive member, and not the last (B7)");
+                assert_eq!(leader.is_none(), inactive, "members without a leader (O2)");
+                assert!(!isr.is_empty(), "ISR emptied (B7)");
+                assert_eq!(*last_leader, None, "a last known leader goes with the ELR (Z3)");
+            }
+        }
     }
 }
 

@@ -1,36 +1,47 @@
 //! The lives of brokers: registration, sessions, shutdown (B1 to B7).
 
 use super::change::Election;
-use super::{Controller, Elr, LogFate};
+use super::{Controller, Elr};
 use crate::replica::io::{BrokerImage, BrokerState};
-use crate::types::{BrokerEpoch, BrokerId};
+use crate::types::{BrokerEpoch, BrokerId, ErrorCode};
 use std::collections::BTreeSet;
 
+/// How a life ended (D3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shutdown {
+    /// In order: everything it wrote is on its disk.
+    Clean,
+    /// Something it wrote may be gone.
+    Unclean,
+}
+
 impl Controller {
-    /// A broker starts a new life. klog's own rule: with its log kept it stays where it was, in ISR
-    /// and ELR, fenced or not, but if it leads it begins a new epoch: a restarted broker never
-    /// resumes one. With its log lost it leaves ISR and ELR first and comes back fenced (B2).
-    pub(super) fn register(&mut self, broker: BrokerId, log: LogFate) -> BrokerEpoch {
+    /// B1: a broker starts a new life, fenced. While the life before has a session, whoever asks
+    /// is an impostor or too early, and nothing changes. Else the end of that life is dealt with
+    /// before the new one begins: no record shows the new life in the place of the old.
+    pub(super) fn register(
+        &mut self,
+        broker: BrokerId,
+        clean_shutdown: Option<BrokerEpoch>,
+    ) -> Result<BrokerEpoch, ErrorCode> {
+        if let Some(old) = self.brokers.get(&broker).copied() {
+            if old.state != BrokerState::Fenced {
+                return Err(ErrorCode::DuplicateBrokerRegistration);
+            }
+            let clean = clean_shutdown == Some(old.epoch);
+            self.end_life(broker, if clean { Shutdown::Clean } else { Shutdown::Unclean });
+        }
         let epoch = BrokerEpoch(self.last_epoch.0 + 1);
         self.last_epoch = epoch;
-        let state = match (log, self.brokers.get(&broker).map(|b| b.state)) {
-            (LogFate::Kept, Some(BrokerState::Active)) => BrokerState::Active,
-            _ => BrokerState::Fenced,
-        };
-        self.brokers.insert(broker, BrokerImage { epoch, state });
-        self.sessions.remove(&broker);
-        match log {
-            LogFate::Lost => {
-                // Without an ELR a lost log cannot be told from a kept one (B2, B7).
-                let lost = (self.elr == Elr::On).then_some(broker);
-                self.change(self.isr_without(broker), lost, Election::Online);
-            }
-            LogFate::Kept if self.partition.leader == Some(broker) => {
-                self.change(self.partition.isr.clone(), None, Election::Restarted);
-            }
-            LogFate::Kept => {}
-        }
-        epoch
+        self.brokers.insert(broker, BrokerImage { epoch, state: BrokerState::Fenced });
+        Ok(epoch)
+    }
+
+    /// B2: who may have lost records is no member and not eligible to lead. Without an ELR an
+    /// unclean end cannot be told from a clean one (B7).
+    fn end_life(&mut self, broker: BrokerId, shutdown: Shutdown) {
+        let lost = (shutdown == Shutdown::Unclean && self.elr == Elr::On).then_some(broker);
+        self.change(self.isr_without(broker), lost, Election::Online);
     }
 
     /// B3: no session, so no member and no leader.

@@ -1,7 +1,7 @@
-//! Change records: how an ISR change, an election and the ELR make one record (K1, O1 to O4, Z1 to
+//! Change records: how an ISR change, an election and the ELR make one record (K1, O1 to O6, Z1 to
 //! Z4).
 
-use super::{Controller, Elr, MoveOutcome};
+use super::{Controller, Elr, MoveOutcome, UncleanElection};
 use crate::types::{BrokerId, Epoch, PartitionEpoch};
 use std::collections::BTreeSet;
 
@@ -10,13 +10,21 @@ use std::collections::BTreeSet;
 pub(super) enum Election {
     /// Leaves it alone.
     Keep,
-    /// O2: the leader stays if it may, else the first in the assignment that may takes over.
+    /// O2: the leader stays if it may, else another takes over if one may.
     Online,
-    /// The same, but the leader is set also if it stays: it begins a new epoch, since one that has
-    /// restarted does not know what it promised in the old one.
-    Restarted,
     /// To this broker, which may lead.
     To(BrokerId),
+}
+
+/// Who is to lead, and what it is known to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elected {
+    /// Nobody can.
+    Nobody,
+    /// One that holds every committed record.
+    Clean(BrokerId),
+    /// One that may lack some (O5).
+    Unclean(BrokerId),
 }
 
 impl Controller {
@@ -31,33 +39,54 @@ impl Controller {
         let mut isr = target;
         let mut elr = self.target_elr(&isr, lost);
         let old = self.partition.leader;
-        let leader = match election {
-            Election::Keep => old,
-            Election::To(broker) => Some(broker),
-            Election::Online | Election::Restarted => self.elect(&isr, &elr),
+        let elected = match election {
+            Election::Keep => old.map_or(Elected::Nobody, Elected::Clean),
+            Election::To(broker) => Elected::Clean(broker),
+            Election::Online => self.elect(&isr, &elr),
         };
-        if let Some(leader) = leader.filter(|leader| !isr.contains(leader)) {
-            // O4: elected out of the ELR.
-            isr = BTreeSet::from([leader]);
-            elr.remove(&leader);
-            if isr.len() >= self.min_isr() {
-                elr.clear();
+        let leader = match elected {
+            Elected::Nobody => None,
+            Elected::Clean(leader) => {
+                if !isr.contains(&leader) {
+                    // O4: elected out of the ELR.
+                    isr = BTreeSet::from([leader]);
+                    elr.remove(&leader);
+                    if isr.len() >= self.min_isr() {
+                        elr.clear();
+                    }
+                }
+                Some(leader)
             }
-        }
+            Elected::Unclean(leader) => {
+                // O5: nobody else is known to hold what this one will.
+                isr = BTreeSet::from([leader]);
+                elr.clear();
+                Some(leader)
+            }
+        };
         if isr.is_empty() && self.elr == Elr::Off {
             isr.clone_from(&self.partition.isr); // B7
         }
-        let sets_leader = leader != old || election == Election::Restarted;
-        if !sets_leader && isr == self.partition.isr && elr == self.partition.elr {
+        if leader == old && isr == self.partition.isr && elr == self.partition.elr {
             return;
         }
+        self.partition.last_leader = self.last_known_leader(leader);
         self.partition.leader = leader;
         self.partition.isr = isr;
         self.partition.elr = elr;
         self.count_record();
-        if sets_leader {
+        if leader != old {
             self.partition.leader_epoch = Epoch(self.partition.leader_epoch.0 + 1);
         }
+    }
+
+    /// Z3: who led is remembered from the change on that leaves the partition without a leader,
+    /// until a change gives it one.
+    fn last_known_leader(&self, next: Option<BrokerId>) -> Option<BrokerId> {
+        if self.elr == Elr::Off || next.is_some() {
+            return None;
+        }
+        self.partition.last_leader.or(self.partition.leader)
     }
 
     fn count_record(&mut self) {
@@ -74,12 +103,25 @@ impl Controller {
         known.copied().filter(|id| !isr.contains(id) && Some(*id) != lost).collect()
     }
 
-    /// O1, O2: the present leader if it may lead, else the first that may.
-    fn elect(&self, isr: &BTreeSet<BrokerId>, elr: &BTreeSet<BrokerId>) -> Option<BrokerId> {
+    /// O1, O2: the present leader if it may lead, else the first that may. If nobody is left of
+    /// whom it is known that it is complete, the last known leader; if unclean elections are
+    /// allowed (O6), the first that is there at all.
+    fn elect(&self, isr: &BTreeSet<BrokerId>, elr: &BTreeSet<BrokerId>) -> Elected {
+        let known = &self.partition;
         let candidates = if isr.is_empty() { elr } else { isr };
-        let may_lead = |id: &BrokerId| candidates.contains(id) && self.is_active(*id);
-        let present = self.partition.leader.filter(may_lead);
-        present.or_else(|| self.partition.replicas.iter().copied().find(may_lead))
+        let is_there = |id: &BrokerId| self.is_active(*id);
+        let may_lead = |id: &BrokerId| candidates.contains(id) && is_there(id);
+        let present = known.leader.filter(may_lead);
+        if let Some(leader) = present.or_else(|| known.replicas.iter().copied().find(may_lead)) {
+            return Elected::Clean(leader);
+        }
+        let nobody_left = self.elr == Elr::On && candidates.is_empty();
+        let last_known = known.last_leader.filter(|id| nobody_left && is_there(id));
+        let any = || match self.unclean {
+            UncleanElection::Allowed => known.replicas.iter().copied().find(is_there),
+            UncleanElection::Forbidden => None,
+        };
+        last_known.or_else(any).map_or(Elected::Nobody, Elected::Unclean)
     }
 
     /// Move the leadership to an active member of the ISR.
@@ -95,7 +137,8 @@ impl Controller {
     }
 
     /// Z4, X3: with another minimum the ELR means nothing any more and is cleared in the same
-    /// record (KAFKA-16540). The record also voids every proposal made under the old minimum.
+    /// record (KAFKA-16540). The record also voids every proposal made under the old minimum. The
+    /// last known leader stays known: it does not rest on a minimum.
     pub(super) fn change_min_isr(&mut self, min_isr: u32) {
         if min_isr == 0 || min_isr == self.partition.min_isr {
             return;

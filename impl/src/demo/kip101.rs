@@ -1,7 +1,8 @@
 //! Scenario 1 of KIP-101: a follower that truncates to its own high watermark loses a record.
 //!
-//! The wrong truncation is done here by hand, on the follower's log between two lives. The code of
-//! the broker never does it.
+//! The wrong truncation is done here by hand, on the follower's log between two starts. The code of
+//! the broker never does it. The follower is back before its session has ended, so that nobody
+//! notices; the leader's session ends, so it has to register when it comes back.
 
 use std::path::Path;
 
@@ -9,12 +10,12 @@ use super::answers::Produced;
 use super::claims::{Claims, DemoError};
 use super::report::{EpochTruncation, HwTruncation, Kip101, Position, Settings, pair};
 use super::stage::{Answer, ONE, Stage, TOPIC, TWO};
-use crate::controller::{ControllerInput, LogFate};
+use crate::controller::ControllerInput;
 use crate::disk::FsDisk;
 use crate::log::{Log, LogConfig, hw_file};
 use crate::node::NodeError;
 use crate::replica::truncation::truncation_offset;
-use crate::types::{BrokerId, ErrorCode, Offset};
+use crate::types::{ErrorCode, Offset};
 
 /// How far the second record gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ impl Scene<'_> {
             let leo = truncate_to_hw(FsDisk::open(dir)?)?;
             self.claims.check("the wrong truncation drops the second record", &leo, &Offset(1))?;
         }
-        self.register(TWO)?;
+        self.stage.resume(TWO)?;
         let end = match restart {
             Restart::ByHighWatermark => None,
             Restart::ByEpoch => Some(self.reconcile()?),
@@ -119,11 +120,6 @@ impl Scene<'_> {
         self.claims.check("m2 is acknowledged if it is committed", &stage.answered, &answers)
     }
 
-    /// A broker starts a new life on the log it has.
-    fn register(&mut self, broker: BrokerId) -> Result<(), DemoError> {
-        self.stage.control(ControllerInput::Register { broker, log: LogFate::Kept })
-    }
-
     /// The follower learns from the leader where epoch 0 ends.
     fn reconcile(&mut self) -> Result<(i32, u64), DemoError> {
         let end = self.stage.end_offset(ONE, 0)?.map(|end| (end.epoch, end.end_offset));
@@ -143,7 +139,7 @@ impl Scene<'_> {
         let epoch = self.stage.node(TWO).replica().registration().map(|known| known.leader_epoch.0);
         let leads = self.stage.node(TWO).replica().leader().is_some();
         self.claims.check("the follower leads epoch 1", &(leads, epoch), &(true, Some(1)))?;
-        self.register(ONE)?;
+        self.stage.register(ONE)?;
         self.stage.unfence(ONE)?;
         self.stage.fetch(ONE, TWO, Answer::Arrives)?;
         self.stage.fetch(ONE, TWO, Answer::Arrives)?;

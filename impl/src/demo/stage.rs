@@ -14,6 +14,7 @@ use crate::log::LogConfig;
 use crate::log::batch::{self, NewRecord};
 use crate::node::{
     ClientId, ControllerNode, ControllerOutput, Node, NodeConfig, Outgoing, Peer, Way,
+    take_clean_shutdown,
 };
 use crate::replica;
 use crate::replica::io::MetadataImage;
@@ -320,7 +321,8 @@ impl Stage {
                 ControllerOutput::Send(outgoing) => self.send(Peer::Controller, vec![outgoing]),
                 ControllerOutput::Metadata(image) => self.spread(&image)?,
                 ControllerOutput::Registered { broker, epoch } => self.open_node(broker, epoch)?,
-                ControllerOutput::LeaderMove { .. } => {}
+                ControllerOutput::LeaderMove { .. }
+                | ControllerOutput::RegistrationRefused { .. } => {}
             }
         }
         Ok(())
@@ -338,6 +340,23 @@ impl Stage {
             })?;
         }
         Ok(())
+    }
+
+    /// A broker that was killed starts again and registers. What it says of the life before is
+    /// what that one left on the disk.
+    pub fn register(&mut self, broker: BrokerId) -> Result<(), DemoError> {
+        let mut disk = FsDisk::open(self.dir_of(broker))?;
+        let clean_shutdown = take_clean_shutdown(&mut disk)?;
+        self.control(ControllerInput::Register { broker, clean_shutdown })
+    }
+
+    /// A broker that was killed is back before its session has ended, and nobody has noticed: it
+    /// goes on in the life it was registered with, as brokers did in the releases that KIP-101
+    /// speaks of.
+    pub fn resume(&mut self, broker: BrokerId) -> Result<(), DemoError> {
+        let image = self.controller.controller().image();
+        self.open_node(broker, image.brokers[&broker].epoch)?;
+        self.run(broker, |node, now_ms, out| node.metadata(image, now_ms, out))
     }
 
     /// A broker writes its checkpoint of the high watermark.

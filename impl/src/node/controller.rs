@@ -23,6 +23,13 @@ pub enum ControllerOutput {
         /// Its broker epoch.
         epoch: BrokerEpoch,
     },
+    /// A broker gets no new life (B1).
+    RegistrationRefused {
+        /// Which.
+        broker: BrokerId,
+        /// Why.
+        error: ErrorCode,
+    },
     /// What became of an operator's move of the leadership.
     LeaderMove {
         /// To whom it was to go.
@@ -78,7 +85,7 @@ impl ControllerNode {
         let (ours, mut topics) = self.split(request);
         let mut error = ErrorCode::None;
         if let Some((proposal, recovery)) = ours {
-            // Nobody elects uncleanly here, so there is nothing to recover from.
+            // A leader elected uncleanly counts as recovered at once (O5): nobody is recovering.
             let answer = match recovery {
                 LeaderRecoveryState::Recovered => {
                     let input = ControllerInput::AlterPartition { from, request: proposal };
@@ -118,6 +125,9 @@ impl ControllerNode {
                 }
                 ControllerEffect::Registered { broker, epoch } => {
                     ControllerOutput::Registered { broker, epoch }
+                }
+                ControllerEffect::RegistrationRefused { broker, error } => {
+                    ControllerOutput::RegistrationRefused { broker, error }
                 }
                 ControllerEffect::AnswerMoveLeader { to, outcome } => {
                     ControllerOutput::LeaderMove { to, outcome }

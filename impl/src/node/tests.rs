@@ -50,6 +50,7 @@ fn image(leader: i32, leader_epoch: i32, partition_epoch: i32) -> MetadataImage 
             replicas: vec![BrokerId(1), BrokerId(2)],
             isr: BTreeSet::from([BrokerId(1), BrokerId(2)]),
             elr: BTreeSet::new(),
+            last_leader: None,
             min_isr: 2,
         },
         brokers: BTreeMap::from([1, 2].map(|id| (BrokerId(id), active(id)))),

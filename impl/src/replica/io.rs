@@ -48,6 +48,9 @@ pub struct PartitionImage {
     pub isr: BTreeSet<BrokerId>,
     /// The eligible leader replicas (KIP-966).
     pub elr: BTreeSet<BrokerId>,
+    /// Who led last, while nobody leads; the last resort of an election (O2, Z3). `None` without
+    /// an ELR.
+    pub last_leader: Option<BrokerId>,
     /// `min.insync.replicas` as configured, at least 1. It is part of the image because a change
     /// of it must be seen together with the partition epoch it bumps (X3).
     pub min_isr: u32,

@@ -140,7 +140,7 @@ fn is_sound(image: &PartitionImage) -> bool {
 }
 
 fn split(image: PartitionImage) -> (Registration, BTreeSet<BrokerId>) {
-    let PartitionImage { leader, leader_epoch, partition_epoch, replicas, isr, elr: _, min_isr } =
-        image;
+    let PartitionImage { leader, leader_epoch, partition_epoch, replicas, isr, .. } = image;
+    let min_isr = image.min_isr;
     (Registration { leader, leader_epoch, partition_epoch, replicas, min_isr }, isr)
 }

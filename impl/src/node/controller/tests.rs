@@ -143,9 +143,14 @@ fn lives_and_moves_are_put_out() {
     let moved = ControllerOutput::LeaderMove { to: BrokerId(2), outcome: MoveOutcome::Moved };
     assert_eq!(out, [ControllerOutput::Metadata(node.controller().image()), moved]);
     out.clear();
-    let register =
-        ControllerInput::Register { broker: BrokerId(1), log: crate::controller::LogFate::Kept };
+    let (broker, clean_shutdown) = (BrokerId(1), Some(BrokerEpoch(1)));
+    let register = ControllerInput::Register { broker, clean_shutdown };
+    node.step(register.clone(), &mut out);
+    let error = ErrorCode::DuplicateBrokerRegistration;
+    assert_eq!(out, [ControllerOutput::RegistrationRefused { broker, error }]);
+    node.step(ControllerInput::SessionExpired { broker }, &mut out);
+    out.clear();
     node.step(register, &mut out);
-    let life = ControllerOutput::Registered { broker: BrokerId(1), epoch: BrokerEpoch(3) };
+    let life = ControllerOutput::Registered { broker, epoch: BrokerEpoch(3) };
     assert_eq!(out, [life, ControllerOutput::Metadata(node.controller().image())]);
 }

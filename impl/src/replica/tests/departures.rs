@@ -2,7 +2,7 @@
 //! rules.
 
 use super::harness::World;
-use crate::controller::{ControllerInput, LogFate};
+use crate::controller::ControllerInput;
 use crate::replica::io::AlterPartitionAnswer;
 use crate::replica::isr::{Membership, Outcome};
 use crate::replica::progress::Progress;
@@ -150,8 +150,9 @@ fn x5_a_change_of_a_broker_is_enough_to_commit() {
 #[test]
 fn x5_a_new_life_of_a_broker_is_enough_to_commit() {
     let (mut w, v) = proposed_and_fenced();
-    w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Kept });
-    w.control(ControllerInput::Unfence { broker: BrokerId(2), epoch: BrokerEpoch(3) });
+    let (broker, clean_shutdown) = (BrokerId(2), Some(BrokerEpoch(2)));
+    w.control(ControllerInput::Register { broker, clean_shutdown });
+    w.unfence(2);
     w.hear(1);
     assert_eq!(w.error_of(1, v), None);
     w.apply(1);

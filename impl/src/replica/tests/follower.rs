@@ -1,7 +1,7 @@
 //! A follower's rules, one by one.
 
 use super::harness::World;
-use crate::controller::{ControllerInput, LogFate};
+use crate::controller::ControllerInput;
 use crate::replica::Role;
 use crate::replica::io::{
     BatchShape, BrokerState, Effect, FetchAnswer, FetchRequest, Input, MetadataImage, StoreWhen,
@@ -177,8 +177,8 @@ fn batches_of_an_epoch_above_mine_are_left_out_with_all_that_follow() {
 #[test]
 fn new_epochs_are_stored_before_their_records() {
     let mut w = following();
-    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
-    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
+    w.move_leader(2);
+    w.move_leader(1);
     w.apply(2);
     let sent = [batch(2, 3, 0), batch(3, 4, 1), batch(4, 6, 2)];
     let (effects, at) = answer(&w, good(0, &sent));
@@ -203,7 +203,8 @@ fn what_no_leader_could_have_sent_is_not_taken() {
         assert_eq!(answer(&w, good(9, &batches)), (vec![], (2, 1)), "{why}");
     }
     let mut w = following();
-    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
+    w.move_leader(2);
+    w.move_leader(1);
     w.apply(2);
     let falling = [batch(2, 3, 1), batch(3, 4, 0)];
     assert_eq!(answer(&w, good(9, &falling)), (vec![], (2, 1)), "falling epochs");
@@ -269,14 +270,15 @@ fn into_an_empty_log_a_batch_comes_whole() {
 
 #[test]
 fn a_restarted_broker_resumes_no_epoch() {
-    let mut w = following();
+    let mut w = World::new(1, 1);
+    w.produce(1, 1);
     let old = w.images.len() - 1;
-    w.control(ControllerInput::Register { broker: BrokerId(1), log: LogFate::Kept });
-    w.restart(1);
+    w.crash(1);
+    w.unfence(1);
     assert_eq!(w.apply_image(1, old), [], "older than its registration");
     assert_eq!(w.node(1).replica.role(), &Role::Idle);
     w.apply(1);
-    assert_eq!(w.node(1).replica.registration().unwrap().leader_epoch, Epoch(1));
+    assert_eq!(w.node(1).replica.registration().unwrap().leader_epoch, Epoch(2));
     assert!(w.node(1).replica.leader().is_some());
 
     // Not even if the metadata says so: records of that epoch are in the log already.

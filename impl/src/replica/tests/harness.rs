@@ -73,7 +73,11 @@ impl World {
     }
 
     pub fn with_elr(brokers: i32, min_isr: u32, elr: Elr) -> Self {
-        let controller = Controller::new((1..=brokers).map(BrokerId).collect(), min_isr, elr);
+        Self::under(Controller::new((1..=brokers).map(BrokerId).collect(), min_isr, elr))
+    }
+
+    pub fn under(controller: Controller) -> Self {
+        let brokers: Vec<i32> = controller.brokers().keys().map(|id| id.0).collect();
         let mut world = Self {
             now: T0,
             images: vec![controller.image()],
@@ -84,7 +88,7 @@ impl World {
             answered: BTreeMap::new(),
             last_request: 0,
         };
-        for id in 1..=brokers {
+        for id in brokers {
             world.start(id, &[], 0);
             world.apply(id);
         }
@@ -121,6 +125,20 @@ impl World {
         let node = &self.nodes[&id];
         let (records, hw) = (node.records.clone(), node.replica.hw().0);
         self.start(id, &records, hw);
+    }
+
+    /// The process of a broker dies, its session ends, and it comes back in a new life, fenced.
+    pub fn crash(&mut self, id: i32) {
+        self.fence(id);
+        let (broker, clean_shutdown) = (BrokerId(id), None);
+        self.control(ControllerInput::Register { broker, clean_shutdown });
+        self.restart(id);
+    }
+
+    pub fn unfence(&mut self, id: i32) {
+        let broker = BrokerId(id);
+        let epoch = self.controller.brokers()[&broker].epoch;
+        self.control(ControllerInput::Unfence { broker, epoch });
     }
 
     pub fn node(&self, id: i32) -> &Node {
@@ -209,8 +227,9 @@ impl World {
                 ControllerEffect::AnswerAlterPartition { proposal, answer, .. } => {
                     self.decisions.push((proposal.clone(), answer.clone()));
                 }
-                ControllerEffect::Registered { .. } | ControllerEffect::AnswerMoveLeader { .. } => {
-                }
+                ControllerEffect::Registered { .. }
+                | ControllerEffect::RegistrationRefused { .. }
+                | ControllerEffect::AnswerMoveLeader { .. } => {}
             }
         }
         effects

@@ -1,7 +1,6 @@
 //! A leader's answers, check by check.
 
 use super::harness::{T0, Told, World};
-use crate::controller::{ControllerInput, LogFate};
 use crate::replica::Role;
 use crate::replica::fetch::{Isolation, check_epoch, isolation_of};
 use crate::replica::io::{
@@ -321,8 +320,8 @@ fn a_lost_proposal_is_sent_again_to_the_byte() {
     ] {
         assert_eq!(w.hear_of(1, sent.clone(), answer), [], "not at once");
         // A new life of the member shows itself meanwhile: the proposal still names the old one.
-        w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Kept });
-        w.restart(2);
+        w.crash(2);
+        w.unfence(2);
         w.apply(1);
         w.apply(2);
         w.deliver_fetch(2);

@@ -1,7 +1,7 @@
 //! Input nobody would send, and histories nobody thought of.
 
 use super::harness::{Record, World};
-use crate::controller::{ControllerInput, Elr, LogFate};
+use crate::controller::{Controller, ControllerEffect, ControllerInput, Elr, UncleanElection};
 use crate::replica::io::{
     AlterPartitionAnswer, AlterPartitionRequest, BatchShape, BrokerImage, BrokerState, FetchAnswer,
     FetchRequest, Input, LogShape, MetadataImage, PartitionImage, RequestId,
@@ -97,6 +97,7 @@ fn some_image(dice: &mut Dice<'_>) -> MetadataImage {
         replicas,
         isr,
         elr: dice.brokers(),
+        last_leader: dice.one_in(4).then_some(BrokerId(1)),
         min_isr: u32::from(dice.below(4)),
     };
     MetadataImage { partition, brokers }
@@ -275,19 +276,48 @@ struct History {
     w: World,
     brokers: i32,
     may_lose: bool,
+    /// Brokers whose log got shorter and that have not been in the ISR since.
+    lost: BTreeSet<i32>,
     /// Which image each broker has applied.
     applied: BTreeMap<i32, usize>,
     /// Records that were acknowledged with acks=all or readable below a leader's watermark.
     promised: BTreeMap<u64, Record>,
+    /// Whether promises still bind: not after an election of one that may lack what was promised.
+    binding: bool,
+    seen: Seen,
+}
+
+/// How often something happened in a history.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    promised: usize,
+    elections: usize,
+    unclean_elections: usize,
+    refused_registrations: usize,
+    /// Lives that ended in order and left their broker in the ELR.
+    kept_places: usize,
+}
+
+/// How a process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// In order, with everything on its disk.
+    InOrder,
+    /// Killed; what it wrote is on its disk.
+    Killed,
+    /// With its power; some of what it wrote is gone.
+    PowerLost,
 }
 
 impl History {
-    fn new(brokers: i32, min_isr: u32, elr: Elr) -> Self {
-        let w = World::with_elr(brokers, min_isr, elr);
+    fn new(Setting { brokers, min_isr, elr, unclean }: Setting) -> Self {
+        let controller = Controller::new((1..=brokers).map(BrokerId).collect(), min_isr, elr);
+        let w = World::under(controller.with_unclean_election(unclean));
         let applied = (1..=brokers).map(|id| (id, 0)).collect();
         // The claim: fewer than min ISR brokers lose records to a power loss.
         let may_lose = min_isr > 1 && elr == Elr::On;
-        Self { w, brokers, may_lose, applied, promised: BTreeMap::new() }
+        let (lost, promised, seen) = (BTreeSet::new(), BTreeMap::new(), Seen::default());
+        Self { w, brokers, may_lose, lost, applied, promised, binding: true, seen }
     }
 
     fn act(&mut self, dice: &mut Dice<'_>) {
@@ -309,7 +339,7 @@ impl History {
                 self.applied.insert(id, nth);
             }
             17 => self.w.move_leader(id),
-            18 => self.w.fence(id),
+            18 => drop(self.control(ControllerInput::SessionExpired { broker })),
             19 => self.unfence(broker),
             20 => {
                 self.w.now += i64::from(dice.below(4)) * 15_001;
@@ -317,13 +347,17 @@ impl History {
                 self.w.step(id, look);
             }
             21 => self.w.complete(id),
-            22 if dice.one_in(3) => self.restart(id, LogFate::Kept),
+            22 if dice.one_in(3) => {
+                let ends = [End::InOrder, End::Killed];
+                self.restart(id, ends[usize::from(dice.below(2))]);
+            }
             23 if self.may_lose && dice.one_in(3) => {
                 self.may_lose = false;
                 let kept = dice.below(4);
                 let node = self.w.nodes.get_mut(&id).unwrap();
                 node.records.truncate(usize::from(kept));
-                self.restart(id, LogFate::Lost);
+                self.restart(id, End::PowerLost);
+                self.lost.insert(id);
             }
             _ => {}
         }
@@ -337,16 +371,54 @@ impl History {
 
     fn unfence(&mut self, broker: BrokerId) {
         let epoch = self.w.controller.brokers()[&broker].epoch;
-        self.w.control(ControllerInput::Unfence { broker, epoch });
+        self.control(ControllerInput::Unfence { broker, epoch });
     }
 
-    fn restart(&mut self, id: i32, log: LogFate) {
-        self.w.control(ControllerInput::Register { broker: BrokerId(id), log });
+    /// One event of the controller, and what its election means for the promises. The last known
+    /// leader holds them all, unless its log got shorter since.
+    fn control(&mut self, input: ControllerInput) -> Vec<ControllerEffect> {
+        let before = self.w.controller.partition().clone();
+        let effects = self.w.control(input);
+        let after = self.w.controller.partition();
+        if let Some(leader) = after.leader
+            && !before.isr.contains(&leader)
+            && !before.elr.contains(&leader)
+        {
+            self.seen.unclean_elections += 1;
+            self.binding &= before.last_leader == Some(leader) && !self.lost.contains(&leader.0);
+        }
+        self.lost.retain(|&id| !after.isr.contains(&BrokerId(id)));
+        effects
+    }
+
+    /// The process ends and a new one registers, at first perhaps before the old one's session is
+    /// over.
+    fn restart(&mut self, id: i32, end: End) {
+        let broker = BrokerId(id);
+        let epoch = self.w.node(id).replica.config().broker_epoch;
+        if end == End::InOrder {
+            self.control(ControllerInput::ShutDown { broker, epoch });
+        }
+        let clean_shutdown = (end == End::InOrder).then_some(epoch);
+        let register = ControllerInput::Register { broker, clean_shutdown };
+        let mut effects = self.control(register.clone());
+        if matches!(effects[..], [ControllerEffect::RegistrationRefused { .. }]) {
+            self.seen.refused_registrations += 1;
+            self.control(ControllerInput::SessionExpired { broker });
+            effects = self.control(register);
+        }
+        assert!(matches!(effects[0], ControllerEffect::Registered { .. }), "{effects:?}");
+        let keeps = self.w.controller.partition().elr.contains(&broker);
+        assert!(end == End::InOrder || !keeps, "an unclean life stays eligible (B2)");
+        self.seen.kept_places += usize::from(keeps);
         self.w.restart(id);
     }
 
     /// What was promised so far, and whether it is kept.
     fn check(&mut self) {
+        if !self.binding {
+            return;
+        }
         for node in self.w.nodes.values() {
             if node.replica.leader().is_none() {
                 continue;
@@ -373,17 +445,14 @@ impl History {
     }
 
     /// Deliver everything, let everybody live: all must end in the ISR with the same log, all of
-    /// it committed and nobody waiting. `None` if no intact member was left to lead.
-    fn settle(&mut self) -> Option<usize> {
-        for round in 0..60 {
+    /// it committed and nobody waiting.
+    fn settle(&mut self) {
+        for _ in 0..60 {
             for id in 1..=self.brokers {
                 self.unfence(BrokerId(id));
                 self.w.apply(id);
             }
-            let partition = self.w.controller.partition();
-            if partition.isr.is_empty() && partition.elr.is_empty() {
-                return None;
-            }
+            assert_ne!(self.w.controller.partition().leader, None, "one of them can lead");
             for id in 1..=self.brokers {
                 if self.w.node(id).reply.is_some() {
                     self.w.deliver_reply(id);
@@ -402,58 +471,87 @@ impl History {
             }
             self.check();
             if self.is_settled() {
-                return Some(round);
+                return;
             }
         }
         panic!("not settled: {:#?}", self.w.nodes);
     }
 
     fn is_settled(&self) -> bool {
-        let leo = self.w.node(1).replica.leo();
+        let (leo, records) = (self.w.node(1).replica.leo(), &self.w.node(1).records);
         self.w.controller.partition().isr.len() == self.brokers as usize
             && self.w.nodes.values().all(|node| {
                 let idle = node.replica.leader().is_none_or(|l| l.waiting.is_empty());
-                idle && node.replica.leo() == leo && node.replica.hw() == leo
+                let same = node.replica.leo() == leo && node.records == *records;
+                idle && same && node.replica.hw() == leo
             })
     }
 }
 
-fn run_histories(cases: u32, brokers: i32, min_isr: u32, elr: Elr) {
-    let mut runner = proptest::test_runner::TestRunner::new(config(cases));
-    let totals = std::cell::RefCell::new((0, 0, 0));
+/// What a history is played in.
+#[derive(Clone, Copy)]
+struct Setting {
+    brokers: i32,
+    min_isr: u32,
+    elr: Elr,
+    unclean: UncleanElection,
+}
+
+fn run_histories(setting: Setting) -> Seen {
+    const CASES: u32 = 400;
+    let mut runner = proptest::test_runner::TestRunner::new(config(CASES));
+    let totals = std::cell::RefCell::new(Seen::default());
     let run = runner.run(&prop::collection::vec(any::<u8>(), 0..900), |bytes| {
         let mut dice = Dice(bytes.iter());
-        let mut history = History::new(brokers, min_isr, elr);
+        let mut history = History::new(setting);
         while dice.0.len() > 0 {
             history.act(&mut dice);
             history.check();
         }
-        let settled = history.settle().is_some();
+        history.settle();
         let mut totals = totals.borrow_mut();
-        totals.0 += usize::from(settled);
-        totals.1 += history.promised.len();
-        totals.2 += history.w.controller.partition().leader_epoch.0 as usize;
+        totals.promised += history.promised.len();
+        totals.elections += history.w.controller.partition().leader_epoch.0 as usize;
+        totals.unclean_elections += history.seen.unclean_elections;
+        totals.refused_registrations += history.seen.refused_registrations;
+        totals.kept_places += history.seen.kept_places;
         Ok(())
     });
     run.unwrap_or_else(|failure| panic!("{failure}"));
-    let (settled, promised, epochs) = *totals.borrow();
-    let cases = cases as usize;
-    assert!(settled * 10 > cases * 9, "only {settled} histories settled");
-    assert!(promised > cases, "only {promised} records promised");
-    assert!(epochs > cases, "only {epochs} elections");
+    let seen = *totals.borrow();
+    let binding = setting.unclean == UncleanElection::Forbidden;
+    assert!(seen.promised > CASES as usize || !binding, "{seen:?}");
+    assert!(seen.elections > CASES as usize, "{seen:?}");
+    assert!(seen.refused_registrations > 50, "{seen:?}");
+    seen
 }
+
+const ELR_ON: Setting =
+    Setting { brokers: 3, min_isr: 2, elr: Elr::On, unclean: UncleanElection::Forbidden };
 
 #[test]
 fn histories_of_three_brokers_keep_their_promises_and_settle() {
-    run_histories(400, 3, 2, Elr::On);
+    let seen = run_histories(ELR_ON);
+    assert!(seen.kept_places > 10 && seen.unclean_elections > 10, "{seen:?}");
 }
 
 #[test]
 fn histories_of_two_brokers_keep_their_promises_and_settle() {
-    run_histories(400, 2, 1, Elr::On);
+    let seen = run_histories(Setting { brokers: 2, min_isr: 1, ..ELR_ON });
+    assert!(seen.kept_places > 10 && seen.unclean_elections > 10, "{seen:?}");
 }
 
 #[test]
 fn histories_without_an_elr_keep_their_promises_and_settle() {
-    run_histories(400, 3, 1, Elr::Off);
+    let seen = run_histories(Setting { min_isr: 1, elr: Elr::Off, ..ELR_ON });
+    assert_eq!((seen.kept_places, seen.unclean_elections), (0, 0), "{seen:?}");
+}
+
+#[test]
+fn histories_with_unclean_elections_settle() {
+    for elr in [Elr::On, Elr::Off] {
+        let unclean = UncleanElection::Allowed;
+        let seen = run_histories(Setting { elr, unclean, ..ELR_ON });
+        assert!(seen.unclean_elections > 50, "{seen:?}");
+    }
 }

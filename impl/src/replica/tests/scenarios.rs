@@ -2,7 +2,7 @@
 //! comments; rules in kind).
 
 use super::harness::World;
-use crate::controller::{ControllerInput, LogFate};
+use crate::controller::ControllerInput;
 use crate::replica::io::{AlterPartitionAnswer, Effect, FetchAnswer, Input};
 use crate::replica::isr::Membership;
 use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, Offset};
@@ -127,8 +127,7 @@ fn b18_an_epoch_without_records_ends_the_one_before() {
     w.apply(1);
     assert_eq!(w.node(1).replica.log().epochs.latest(), Some(Epoch(2)), "no record of it yet");
 
-    w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Kept });
-    w.restart(2);
+    w.crash(2);
     w.apply(2);
     assert_eq!(w.node(2).fetch.unwrap().1.last_fetched_epoch, Some(Epoch(1)));
     let told = w.round(2);
@@ -289,9 +288,10 @@ fn b47_a_new_life_does_not_join_on_the_word_of_the_old() {
     w.round(2);
     w.deliver_fetch(2);
     assert_eq!(w.proposals[0].isr[1], (BrokerId(2), Some(BrokerEpoch(2))));
-    w.control(ControllerInput::Register { broker: BrokerId(2), log: LogFate::Lost });
-    let epoch = BrokerEpoch(3);
-    w.control(ControllerInput::Unfence { broker: BrokerId(2), epoch });
+    w.fence(2);
+    let (broker, clean_shutdown) = (BrokerId(2), None);
+    w.control(ControllerInput::Register { broker, clean_shutdown });
+    w.unfence(2);
     w.decide();
     let answer = w.hear(1);
     assert_eq!(answer, AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica));
@@ -320,7 +320,7 @@ fn b49_a_fenced_broker_does_not_join() {
     w.round(2);
     assert_eq!(w.proposals, []);
     // Unfenced, it joins.
-    w.control(ControllerInput::Unfence { broker: BrokerId(2), epoch: BrokerEpoch(2) });
+    w.unfence(2);
     w.apply(1);
     w.round(2);
     w.decide();

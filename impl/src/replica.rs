@@ -8,6 +8,7 @@
 pub mod epochs;
 pub mod fetch;
 mod follower;
+mod image;
 mod invariants;
 pub mod io;
 pub mod isr;
@@ -142,6 +143,9 @@ impl Replica {
             Input::FetchLost { from, request } => self.on_fetch_lost(from, &request, effects),
             Input::EndOffset { request, current_epoch, epoch } => {
                 self.on_end_offset(request, current_epoch, epoch, effects);
+            }
+            Input::ListOffset { request, current_epoch, wanted } => {
+                self.on_list_offset(request, current_epoch, wanted, effects);
             }
             Input::AlterPartitionAnswer { now_ms, proposal, answer } => {
                 self.on_alter_partition_answer(now_ms, &proposal, answer);

@@ -1,7 +1,7 @@
 //! Kafka's own messages, the subset that brokers of this crate speak, with total decoders.
 //!
-//! Versions: Fetch 15, Produce 9, OffsetForLeaderEpoch 4, AlterPartition 3; request header 2,
-//! response header 1. A frame is a 4-byte big-endian length and that many bytes.
+//! Versions: Fetch 15, Produce 9, ListOffsets 7, OffsetForLeaderEpoch 4, AlterPartition 3; request
+//! header 2, response header 1. A frame is a 4-byte big-endian length and that many bytes.
 //!
 //! What a decoder promises for any bytes at all: it never panics, it checks each count and length
 //! against the bytes that are left before it allocates, it skips unknown tagged fields within
@@ -18,6 +18,7 @@ mod error;
 mod fetch;
 mod fetch_answer;
 mod frame;
+mod list_offsets;
 mod message;
 mod part;
 mod produce;
@@ -43,6 +44,10 @@ pub use fetch_answer::{
     AbortedTransaction, CurrentLeader, FetchResponse, FetchedPartition, FetchedTopic,
 };
 pub use frame::{CorrelationId, Cut, MAX_FRAME_BYTES, RequestHeader, TopicId, next_frame};
+pub use list_offsets::{
+    EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, ListOffsetsRequest, ListOffsetsResponse, ListPartition,
+    ListTopic, ListedPartition, ListedTopic,
+};
 pub use message::{
     Api, Request, RequestMessage, Response, ResponseMessage, decode_request, decode_response,
     encode_request, encode_response,

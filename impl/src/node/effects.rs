@@ -1,7 +1,7 @@
 //! Executing what the core decided, front to back.
 
 use super::Node;
-use super::frames::{self, Fetched, Produced};
+use super::frames::{self, Fetched, Listed, Produced};
 use super::links::{Asked, Question, Sent};
 use super::peer::{Outgoing, Peer};
 use super::records::{self, Placed};
@@ -102,6 +102,9 @@ impl<D: Disk> Node<D> {
             Effect::AnswerEndOffset { request, error, end } => {
                 self.answer_end_offset(request, (error, end), out);
             }
+            Effect::AnswerListOffset { request, error, offset, epoch } => {
+                self.answer_list_offset(request, Listed { error, offset, epoch }, out);
+            }
         }
         Ok(())
     }
@@ -172,6 +175,17 @@ impl<D: Disk> Node<D> {
         };
         let id = asked.correlation_id;
         let frame = frames::end_offset(&self.config, id, Some(ours), &others);
+        out.push(Outgoing::response(asked.from, frame));
+    }
+
+    fn answer_list_offset(&mut self, request: RequestId, ours: Listed, out: &mut Vec<Outgoing>) {
+        let Some(asked) = self.links.asked.remove(&request) else {
+            return;
+        };
+        let Question::ListOffset { others } = asked.question else {
+            return;
+        };
+        let frame = frames::listed(&self.config, asked.correlation_id, Some(ours), &others);
         out.push(Outgoing::response(asked.from, frame));
     }
 

@@ -32,6 +32,19 @@ pub(super) struct Produced {
     pub log_start: Option<Offset>,
 }
 
+/// What one partition answers to a question for an offset.
+pub(super) struct Listed {
+    pub error: ErrorCode,
+    pub offset: Option<Offset>,
+    pub epoch: Option<Epoch>,
+}
+
+impl Listed {
+    pub fn refused(error: ErrorCode) -> Self {
+        Self { error, offset: None, epoch: None }
+    }
+}
+
 /// Collects the partitions of each topic, in order of first mention.
 fn by_topic<K: PartialEq, T>(parts: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut topics: Vec<(K, Vec<T>)> = Vec::new();
@@ -172,6 +185,31 @@ pub(super) fn end_offset(
     let topics = topics.map(|(topic, partitions)| wire::EpochEndTopic { topic, partitions });
     let response =
         wire::OffsetForLeaderEpochResponse { throttle_time_ms: 0, topics: topics.collect() };
+    let mut frame = Vec::with_capacity(64);
+    wire::encode_response(&mut frame, id, &response);
+    frame
+}
+
+pub(super) fn listed(
+    config: &NodeConfig,
+    id: CorrelationId,
+    ours: Option<Listed>,
+    others: &Others<String>,
+) -> Vec<u8> {
+    let partition = |partition, Listed { error, offset, epoch }| wire::ListedPartition {
+        partition,
+        error,
+        timestamp_ms: None,
+        offset,
+        leader_epoch: epoch,
+    };
+    let ours = ours.map(|ours| (config.topic.as_str(), partition(config.partition, ours)));
+    let others = others
+        .iter()
+        .map(|(topic, index, error)| (topic.as_str(), partition(*index, Listed::refused(*error))));
+    let topics = by_topic(ours.into_iter().chain(others)).into_iter();
+    let topics = topics.map(|(name, partitions)| wire::ListedTopic { name, partitions });
+    let response = wire::ListOffsetsResponse { throttle_time_ms: 0, topics: topics.collect() };
     let mut frame = Vec::with_capacity(64);
     wire::encode_response(&mut frame, id, &response);
     frame

@@ -41,6 +41,7 @@ pub(super) enum Question {
     Produce { acks: i16, others: Others<String> },
     Fetch { max_bytes: u32, others: Others<TopicId> },
     EndOffset { others: Others<String> },
+    ListOffset { others: Others<String> },
 }
 
 /// A request of a peer that is not answered yet.

@@ -2,13 +2,13 @@
 
 use super::Node;
 use super::effects::InHand;
-use super::frames::{self, Produced};
+use super::frames::{self, Listed, Produced};
 use super::links::{Asked, Others, Question};
 use super::peer::{Outgoing, Peer};
 use super::records;
 use crate::disk::Disk;
-use crate::replica::io::{FetchRequest, Input};
-use crate::types::{Epoch, ErrorCode, Offset};
+use crate::replica::io::{FetchRequest, Input, OffsetSpec};
+use crate::types::{BrokerId, Epoch, ErrorCode, Offset};
 use crate::wire::{self, CorrelationId, TopicId};
 
 /// Most bytes of records in an answer: Kafka's `replica.fetch.response.max.bytes`.
@@ -60,6 +60,17 @@ fn check_batch(bytes: &[u8]) -> Result<(&[u8], u32), ErrorCode> {
     Ok((bytes, header.records))
 }
 
+/// Which end of the log this asks for; 42 for every other question. Offsets by time need an index
+/// that this log does not have. A follower of this crate learns both ends from its fetches; told a
+/// consumer's end it would cut what is not committed yet.
+fn wanted(follower: Option<BrokerId>, timestamp: i64) -> Result<OffsetSpec, ErrorCode> {
+    match (follower, timestamp) {
+        (None, wire::LATEST_TIMESTAMP) => Ok(OffsetSpec::Latest),
+        (None, wire::EARLIEST_TIMESTAMP) => Ok(OffsetSpec::Earliest),
+        _ => Err(ErrorCode::InvalidRequest),
+    }
+}
+
 impl<D: Disk> Node<D> {
     pub(super) fn serve(
         &mut self,
@@ -71,6 +82,7 @@ impl<D: Disk> Node<D> {
         match request {
             wire::Request::Produce(produce) => self.serve_produce(asker, produce, now_ms, out),
             wire::Request::Fetch(fetch) => self.serve_fetch(asker, &fetch, now_ms, out),
+            wire::Request::ListOffsets(offsets) => self.serve_list_offsets(asker, offsets, out),
             wire::Request::OffsetForLeaderEpoch(epochs) => {
                 self.serve_end_offset(asker, epochs, out);
             }
@@ -185,6 +197,38 @@ impl<D: Disk> Node<D> {
             // The end of "no epoch" is undefined; the core knows no entry below epoch 0.
             epoch: part.leader_epoch.unwrap_or(Epoch(-1)),
         };
+        self.step(input, InHand::Nothing, out);
+    }
+
+    fn serve_list_offsets(
+        &mut self,
+        Asker { from, id }: Asker,
+        asked: wire::ListOffsetsRequest<'_>,
+        out: &mut Vec<Outgoing>,
+    ) {
+        let follower = asked.replica_id;
+        let parts = asked.topics.into_iter().flat_map(|topic| {
+            let parts = topic.partitions.into_iter();
+            parts.map(move |part| (topic.name.to_owned(), part.partition, part))
+        });
+        let is_ours =
+            |topic: &String, index| *topic == self.config.topic && index == self.config.partition;
+        let (ours, others) = split(parts, is_ours, ErrorCode::UnknownTopicOrPartition);
+        let wanted = match ours.map(|part| (part, wanted(follower, part.timestamp))) {
+            Some((part, Ok(wanted))) => Ok((part.current_leader_epoch, wanted)),
+            Some((_, Err(error))) => Err(Some(Listed::refused(error))),
+            None => Err(None),
+        };
+        let (current_epoch, wanted) = match wanted {
+            Ok(wanted) => wanted,
+            Err(refused) => {
+                let frame = frames::listed(&self.config, id, refused, &others);
+                return out.push(Outgoing::response(from, frame));
+            }
+        };
+        let question = Question::ListOffset { others };
+        let request = self.links.ask(Asked { from, correlation_id: id, question });
+        let input = Input::ListOffset { request, current_epoch, wanted };
         self.step(input, InHand::Nothing, out);
     }
 }

@@ -508,12 +508,83 @@ fn a_question_for_the_end_of_an_epoch_is_answered() {
     assert_eq!(asked(Some(0), 1), (ErrorCode::UnknownLeaderEpoch, None));
 }
 
+fn list_frame(replica_id: Option<BrokerId>, parts: &[(&str, i32, i64)]) -> Vec<u8> {
+    let current_leader_epoch = Some(Epoch(0));
+    let topics = parts.iter().map(|&(name, partition, timestamp)| wire::ListTopic {
+        name,
+        partitions: vec![wire::ListPartition { partition, current_leader_epoch, timestamp }],
+    });
+    let (isolation_level, topics) = (wire::IsolationLevel::ReadCommitted, topics.collect());
+    let request = wire::ListOffsetsRequest { replica_id, isolation_level, topics };
+    let mut frame = Vec::new();
+    wire::encode_request(&mut frame, CorrelationId(6), None, &request);
+    frame
+}
+
+#[test]
+fn a_question_for_the_ends_of_the_log_is_answered_part_by_part() {
+    let (mut pair, fetch) = pair();
+    for _ in 0..2 {
+        produce(&mut pair[0], 1, "x");
+    }
+    let fetch = exchange(&mut pair, &fetch);
+    exchange(&mut pair, &fetch);
+    produce(&mut pair[0], 1, "x");
+    let mut listed = |replica_id, parts: &[(&str, i32, i64)]| {
+        let out = receive(&mut pair[0], CLIENT, Way::Request, &list_frame(replica_id, parts));
+        assert_eq!(pair[0].links.asked.len(), 0);
+        let answer = only(out, CLIENT, Way::Response);
+        let response = wire::decode_response(&answer).unwrap();
+        assert_eq!(response.correlation_id, CorrelationId(6));
+        let response: wire::ListOffsetsResponse<'_> = response.body().unwrap();
+        let topics = response.topics.into_iter();
+        let parts = topics.flat_map(|t| t.partitions.into_iter().map(move |p| (t.name, p)));
+        let parts = parts.map(|(name, part)| {
+            assert_eq!(part.timestamp_ms, None);
+            let found = part.offset.zip(part.leader_epoch).map(|(o, e)| (o.0, e.0));
+            (name.to_owned(), part.partition, part.error, found)
+        });
+        parts.collect::<Vec<_>>()
+    };
+    let orders = |error, found| vec![("orders".to_owned(), 0, error, found)];
+    let refused = orders(ErrorCode::InvalidRequest, None);
+    for (timestamp, answer) in [
+        (wire::LATEST_TIMESTAMP, orders(ErrorCode::None, Some((2, 0)))),
+        (wire::EARLIEST_TIMESTAMP, orders(ErrorCode::None, Some((0, 0)))),
+        (-3, refused.clone()),
+        (0, refused.clone()),
+        (NOW, refused.clone()),
+        (i64::MIN, refused.clone()),
+    ] {
+        assert_eq!(listed(None, &[("orders", 0, timestamp)]), answer, "{timestamp}");
+    }
+    // A follower would take a consumer's end for the end of the log.
+    let latest = wire::LATEST_TIMESTAMP;
+    assert_eq!(listed(Some(BrokerId(2)), &[("orders", 0, latest)]), refused);
+    let unknown = ErrorCode::UnknownTopicOrPartition;
+    let parts = [("bills", 0, -1), ("orders", 0, -1), ("orders", 0, -2), ("orders", 7, 5)];
+    let expected = [
+        ("orders".to_owned(), 0, ErrorCode::None, Some((2, 0))),
+        ("orders".to_owned(), 0, ErrorCode::InvalidRequest, None),
+        ("orders".to_owned(), 7, unknown, None),
+        ("bills".to_owned(), 0, unknown, None),
+    ];
+    assert_eq!(listed(None, &parts), expected);
+    assert_eq!(listed(None, &parts[..1]), expected[3..]);
+    assert_eq!(listed(None, &[]), []);
+    let out = receive(&mut pair[1], CLIENT, Way::Request, &list_frame(None, &parts[1..2]));
+    let answer = only(out, CLIENT, Way::Response);
+    let response = wire::decode_response(&answer).unwrap();
+    let response: wire::ListOffsetsResponse<'_> = response.body().unwrap();
+    assert_eq!(response.topics[0].partitions[0].error, ErrorCode::NotLeaderOrFollower);
+}
+
 proptest! {
     /// Whatever bytes come, from whomever: no panic, and an error leaves the node as it was.
     #[test]
     fn no_bytes_break_a_node(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
-        which in 0..3usize,
+        which in 0..4usize,
     ) {
         let (mut pair, fetch) = pair();
         produce(&mut pair[0], 1, "x");
@@ -522,6 +593,7 @@ proptest! {
         let (at, from, way, mut frame) = match which {
             0 => (0, Peer::Broker(BrokerId(2)), Way::Request, fetch),
             1 => (1, Peer::Broker(BrokerId(1)), Way::Response, answer),
+            2 => (0, CLIENT, Way::Request, list_frame(None, &[("orders", 0, -1)])),
             _ => (0, CLIENT, Way::Request, produce_frame(-1, &[("orders", 0, &batch("y"))])),
         };
         for (index, byte) in changes {

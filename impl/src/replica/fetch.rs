@@ -1,6 +1,6 @@
-//! Serving fetches and questions for the end of an epoch (sections 5 and 15).
+//! Serving fetches, and questions for the end of an epoch or of the log (sections 5, 15 and 17).
 
-use super::io::{Effect, FetchRequest, ReadRange, RequestId};
+use super::io::{Effect, FetchRequest, OffsetSpec, ReadRange, RequestId};
 use super::{Replica, Role};
 use crate::types::{BrokerId, Epoch, ErrorCode, Offset};
 use std::cmp::Ordering;
@@ -139,6 +139,33 @@ impl Replica {
             .then(|| self.log.epochs.answer_end_offset(epoch, self.log.leo))
             .flatten();
         effects.push(Effect::AnswerEndOffset { request, error, end });
+    }
+
+    /// Answer where the log begins or ends, under the checks of a fetch. N2, KIP-207: a new leader
+    /// does not know yet how far its predecessor got. Until its high watermark has reached the
+    /// begin of its epoch it names no end, so that no consumer sees the end go back.
+    pub(super) fn on_list_offset(
+        &self,
+        request: RequestId,
+        current_epoch: Option<Epoch>,
+        wanted: OffsetSpec,
+        effects: &mut Vec<Effect>,
+    ) {
+        let (log, known) = (&self.log, self.registration.as_ref());
+        let lags = self.leader().is_some_and(|leader| log.hw < leader.epoch_start);
+        let found = match (self.check_leading(current_epoch), wanted) {
+            (Some(error), _) => Err(error),
+            (None, OffsetSpec::Latest) if lags => Err(ErrorCode::OffsetNotAvailable),
+            (None, OffsetSpec::Latest) => Ok((log.hw, known.map(|known| known.leader_epoch))),
+            (None, OffsetSpec::Earliest) => Ok((log.start, log.epochs.epoch_for_offset(log.start))),
+        };
+        effects.push(match found {
+            Ok((offset, epoch)) => {
+                let (error, offset) = (ErrorCode::None, Some(offset));
+                Effect::AnswerListOffset { request, error, offset, epoch }
+            }
+            Err(error) => Effect::AnswerListOffset { request, error, offset: None, epoch: None },
+        });
     }
 }
 

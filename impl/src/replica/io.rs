@@ -5,65 +5,14 @@
 //! in the list. If an effect that writes fails, the shell drops the rest of the list and feeds
 //! [`Input::AppendFailed`]: a reply is never sent for a record that was not written.
 
+pub use super::image::{BrokerImage, BrokerState, MetadataImage, PartitionImage};
 use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, Offset, PartitionEpoch};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Name of a waiting client or follower request. The shell gives it out and never uses one twice
 /// while the first is unanswered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
-
-/// Where a broker stands with the controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BrokerState {
-    /// Registered and serving: may join an ISR and may lead.
-    Active,
-    /// Registered, but without a session or not yet caught up with the metadata (B3, B4).
-    Fenced,
-    /// On its way down: leads nothing and joins nothing (B5).
-    ShuttingDown,
-}
-
-/// One broker as the metadata knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BrokerImage {
-    /// Its newest registered life.
-    pub epoch: BrokerEpoch,
-    /// Its state.
-    pub state: BrokerState,
-}
-
-/// The partition as the metadata knows it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PartitionImage {
-    /// The leader, or `None` while there is none.
-    pub leader: Option<BrokerId>,
-    /// Grows with each change of `leader`, also to the same broker (K1).
-    pub leader_epoch: Epoch,
-    /// Grows by one with each change record (K1).
-    pub partition_epoch: PartitionEpoch,
-    /// The assignment, in order; the first is the preferred leader.
-    pub replicas: Vec<BrokerId>,
-    /// The in-sync replicas, as committed by the controller.
-    pub isr: BTreeSet<BrokerId>,
-    /// The eligible leader replicas (KIP-966).
-    pub elr: BTreeSet<BrokerId>,
-    /// Who led last, while nobody leads; the last resort of an election (O2, Z3). `None` without
-    /// an ELR.
-    pub last_leader: Option<BrokerId>,
-    /// `min.insync.replicas` as configured, at least 1. It is part of the image because a change
-    /// of it must be seen together with the partition epoch it bumps (X3).
-    pub min_isr: u32,
-}
-
-/// One coalesced image of the metadata: the final state after any number of records (M6).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MetadataImage {
-    /// The partition.
-    pub partition: PartitionImage,
-    /// Every registered broker.
-    pub brokers: BTreeMap<BrokerId, BrokerImage>,
-}
 
 /// The shape of a log after recovery, without its records.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -167,6 +116,15 @@ pub struct ReadRange {
     pub upto: Offset,
 }
 
+/// Which offset of a log is asked for (ListOffsets).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OffsetSpec {
+    /// The first that can be read: the log start.
+    Earliest,
+    /// The end of what a consumer can read: the high watermark (N2).
+    Latest,
+}
+
 /// When an epoch file must be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StoreWhen {
@@ -244,6 +202,15 @@ pub enum Input {
         current_epoch: Option<Epoch>,
         /// The epoch asked for.
         epoch: Epoch,
+    },
+    /// Where does the log begin or end, for a consumer? (ListOffsets, N2.)
+    ListOffset {
+        /// To answer it by.
+        request: RequestId,
+        /// The leader epoch the sender believes in, `None` if it did not say.
+        current_epoch: Option<Epoch>,
+        /// Which end.
+        wanted: OffsetSpec,
     },
     /// What became of a proposal. Each [`Effect::SendAlterPartition`] ends in exactly one of these.
     AlterPartitionAnswer {
@@ -371,6 +338,18 @@ pub enum Effect {
         error: ErrorCode,
         /// The epoch found and its end (exclusive), `None` if undefined (−1, −1 on the wire).
         end: Option<(Epoch, Offset)>,
+    },
+    /// Answer a question for the begin or the end of the log.
+    AnswerListOffset {
+        /// Which.
+        request: RequestId,
+        /// The outcome.
+        error: ErrorCode,
+        /// The offset, `None` beside an error.
+        offset: Option<Offset>,
+        /// The epoch it is known by: the leader's for the latest, that of the first record for
+        /// the earliest.
+        epoch: Option<Epoch>,
     },
     /// Ask the controller for an ISR change.
     SendAlterPartition(AlterPartitionRequest),

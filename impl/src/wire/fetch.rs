@@ -42,8 +42,17 @@ pub enum IsolationLevel {
     ReadCommitted,
 }
 
-const ISOLATION: [(i8, IsolationLevel); 2] =
+pub(super) const ISOLATION: [(i8, IsolationLevel); 2] =
     [(0, IsolationLevel::ReadUncommitted), (1, IsolationLevel::ReadCommitted)];
+
+impl IsolationLevel {
+    pub(super) fn code(self) -> i8 {
+        match self {
+            Self::ReadUncommitted => 0,
+            Self::ReadCommitted => 1,
+        }
+    }
+}
 
 /// The follower that fetches; both fields are `None` for a consumer (KIP-903).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,10 +129,7 @@ impl<'a> Part<'a> for FetchRequest<'a> {
         writer.int32(self.max_wait_ms);
         writer.int32(self.min_bytes);
         writer.int32(self.max_bytes);
-        writer.int8(match self.isolation_level {
-            IsolationLevel::ReadUncommitted => 0,
-            IsolationLevel::ReadCommitted => 1,
-        });
+        writer.int8(self.isolation_level.code());
         writer.int32(self.session_id);
         writer.int32(self.session_epoch);
         writer.array(&self.topics);

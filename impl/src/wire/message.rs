@@ -6,6 +6,7 @@ use super::error::DecodeError;
 use super::fetch::FetchRequest;
 use super::fetch_answer::FetchResponse;
 use super::frame::{CorrelationId, RequestHeader, open};
+use super::list_offsets::{ListOffsetsRequest, ListOffsetsResponse};
 use super::part::Part;
 use super::produce::{ProduceRequest, ProduceResponse};
 use super::reader::Reader;
@@ -18,6 +19,8 @@ pub enum Api {
     Produce,
     /// Fetch, key 1, version 15.
     Fetch,
+    /// ListOffsets, key 2, version 7.
+    ListOffsets,
     /// OffsetForLeaderEpoch, key 23, version 4.
     OffsetForLeaderEpoch,
     /// AlterPartition, key 56, version 3.
@@ -25,14 +28,20 @@ pub enum Api {
 }
 
 impl Api {
-    const ALL: [Self; 4] =
-        [Self::Produce, Self::Fetch, Self::OffsetForLeaderEpoch, Self::AlterPartition];
+    const ALL: [Self; 5] = [
+        Self::Produce,
+        Self::Fetch,
+        Self::ListOffsets,
+        Self::OffsetForLeaderEpoch,
+        Self::AlterPartition,
+    ];
 
     /// Kafka's number of the request.
     pub fn key(self) -> i16 {
         match self {
             Self::Produce => 0,
             Self::Fetch => 1,
+            Self::ListOffsets => 2,
             Self::OffsetForLeaderEpoch => 23,
             Self::AlterPartition => 56,
         }
@@ -43,6 +52,7 @@ impl Api {
         match self {
             Self::Produce => 9,
             Self::Fetch => 15,
+            Self::ListOffsets => 7,
             Self::OffsetForLeaderEpoch => 4,
             Self::AlterPartition => 3,
         }
@@ -102,6 +112,7 @@ macro_rules! messages {
 messages! {
     Produce: ProduceRequest<'a>, ProduceResponse<'a>;
     Fetch: FetchRequest<'a>, FetchResponse<'a>;
+    ListOffsets: ListOffsetsRequest<'a>, ListOffsetsResponse<'a>;
     OffsetForLeaderEpoch: OffsetForLeaderEpochRequest<'a>, OffsetForLeaderEpochResponse<'a>;
     AlterPartition: AlterPartitionRequest, AlterPartitionResponse;
 }
@@ -112,6 +123,7 @@ impl Request<'_> {
         match self {
             Self::Produce(request) => request.topics.iter().map(|t| t.partitions.len()).sum(),
             Self::Fetch(request) => request.topics.iter().map(|t| t.partitions.len()).sum(),
+            Self::ListOffsets(request) => request.topics.iter().map(|t| t.partitions.len()).sum(),
             Self::OffsetForLeaderEpoch(request) => {
                 request.topics.iter().map(|t| t.partitions.len()).sum()
             }

@@ -96,6 +96,20 @@ agree!(
     produce_response
 );
 agree!(
+    list_offsets_requests_agree,
+    samples::list_offsets_request,
+    request_frame,
+    read_request!(ListOffsets),
+    list_offsets_request
+);
+agree!(
+    list_offsets_responses_agree,
+    samples::list_offsets_response,
+    response_frame,
+    read_response!(ListOffsetsResponse),
+    list_offsets_response
+);
+agree!(
     epoch_end_requests_agree,
     samples::epoch_end_request,
     request_frame,
@@ -152,6 +166,13 @@ fn the_smallest_of_each_structure_is_as_small_as_its_count_check_assumes() {
     check(&ProducedTopic { name: "", partitions: vec![] });
     check(&samples::least_produced_partition());
     check(&RecordError { batch_index: 0, message: None });
+    let isolation_level = IsolationLevel::ReadUncommitted;
+    check(&ListOffsetsRequest { replica_id: None, isolation_level, topics: vec![] });
+    check(&ListTopic { name: "", partitions: vec![] });
+    check(&ListPartition { partition: 0, current_leader_epoch: None, timestamp: 0 });
+    check(&ListOffsetsResponse { throttle_time_ms: 0, topics: vec![] });
+    check(&ListedTopic { name: "", partitions: vec![] });
+    check(&samples::least_listed_partition());
 }
 
 #[test]

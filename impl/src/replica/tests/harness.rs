@@ -213,7 +213,9 @@ impl World {
                 assert_eq!(twice, None, "answered twice");
             }
             Effect::SendAlterPartition(proposal) => self.proposals.push(proposal.clone()),
-            Effect::AnswerFetch { .. } | Effect::AnswerEndOffset { .. } => {}
+            Effect::AnswerFetch { .. }
+            | Effect::AnswerEndOffset { .. }
+            | Effect::AnswerListOffset { .. } => {}
         }
     }
 

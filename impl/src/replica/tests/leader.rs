@@ -4,7 +4,8 @@ use super::harness::{T0, Told, World};
 use crate::replica::Role;
 use crate::replica::fetch::{Isolation, check_epoch, isolation_of};
 use crate::replica::io::{
-    AlterPartitionAnswer, AlterPartitionRequest, Effect, FetchRequest, Input, ReadRange, RequestId,
+    AlterPartitionAnswer, AlterPartitionRequest, Effect, FetchRequest, Input, OffsetSpec,
+    ReadRange, RequestId,
 };
 use crate::replica::isr::Membership;
 use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, Offset, PartitionEpoch};
@@ -303,6 +304,85 @@ fn the_end_of_an_epoch_is_told_by_the_leader_only() {
     assert_eq!(end(&mut w, 2, Some(2), 1), (ErrorCode::UnknownLeaderEpoch, None));
     w.apply(1);
     assert_eq!(end(&mut w, 1, Some(1), 1), (ErrorCode::NotLeaderOrFollower, None));
+}
+
+/// Error, offset and epoch of the answer to a question for an end of the log.
+type Listed = (ErrorCode, Option<u64>, Option<i32>);
+
+fn list(w: &mut World, id: i32, current: Option<i32>, wanted: OffsetSpec) -> Listed {
+    let (request, current_epoch) = (RequestId(900), current.map(Epoch));
+    match w.step(id, Input::ListOffset { request, current_epoch, wanted })[..] {
+        [Effect::AnswerListOffset { request: RequestId(900), error, offset, epoch }] => {
+            (error, offset.map(|offset| offset.0), epoch.map(|epoch| epoch.0))
+        }
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_ends_of_the_log_are_told_by_the_leader_under_the_checks_of_a_fetch() {
+    let mut w = World::new(2, 1);
+    w.move_leader(2);
+    w.apply(2);
+    w.apply(1);
+    for _ in 0..3 {
+        w.produce(2, 1);
+        w.round(1);
+    }
+    w.step(2, Input::AdvanceLogStart { to: Offset(1) });
+    let refused = |error| (error, None, None);
+    for (wanted, offset) in [(OffsetSpec::Latest, 2), (OffsetSpec::Earliest, 1)] {
+        for (current, answer) in [
+            (Some(1), (ErrorCode::None, Some(offset), Some(1))),
+            (None, (ErrorCode::None, Some(offset), Some(1))),
+            (Some(0), refused(ErrorCode::FencedLeaderEpoch)),
+            (Some(2), refused(ErrorCode::UnknownLeaderEpoch)),
+        ] {
+            assert_eq!(list(&mut w, 2, current, wanted), answer, "{wanted:?}, {current:?}");
+        }
+        let not_leader = refused(ErrorCode::NotLeaderOrFollower);
+        assert_eq!(list(&mut w, 1, Some(1), wanted), not_leader);
+        assert_eq!(list(&mut w, 1, Some(0), wanted), refused(ErrorCode::FencedLeaderEpoch));
+    }
+    let before = w.leader(2).clone();
+    list(&mut w, 2, None, OffsetSpec::Latest);
+    assert_eq!(w.leader(2), &before, "it is no news of anybody");
+    w.step(2, Input::AppendFailed);
+    for wanted in [OffsetSpec::Latest, OffsetSpec::Earliest] {
+        assert_eq!(list(&mut w, 2, None, wanted), refused(ErrorCode::KafkaStorageError), "D6");
+    }
+}
+
+#[test]
+fn b66_a_new_leader_names_no_end_until_its_watermark_has_reached_its_epoch() {
+    let mut w = World::new(2, 1);
+    for _ in 0..3 {
+        w.produce(1, 1);
+        w.round(2);
+    }
+    let latest = |w: &mut World, id| list(w, id, None, OffsetSpec::Latest);
+    assert_eq!(latest(&mut w, 1), (ErrorCode::None, Some(2), Some(0)));
+    w.round(2);
+    assert_eq!(latest(&mut w, 1), (ErrorCode::None, Some(3), Some(0)), "told to a consumer");
+    // The new leader has all three and knows of one less: it must not tell the consumer so.
+    w.produce(1, 1);
+    w.round(2);
+    w.deliver_fetch(2);
+    assert_eq!(latest(&mut w, 1), (ErrorCode::None, Some(4), Some(0)));
+    w.move_leader(2);
+    w.apply(2);
+    w.apply(1);
+    assert_eq!((w.at(2), w.leader(2).epoch_start), ((4, 3), Offset(4)));
+    let not_yet = (ErrorCode::OffsetNotAvailable, None, None);
+    assert_eq!(latest(&mut w, 2), not_yet);
+    w.produce(2, 1);
+    assert_eq!(latest(&mut w, 2), not_yet, "a record more does not help");
+    let earliest = list(&mut w, 2, None, OffsetSpec::Earliest);
+    assert_eq!(earliest, (ErrorCode::None, Some(0), Some(0)), "the begin is known at any time");
+    assert_eq!(list(&mut w, 2, Some(0), OffsetSpec::Latest).0, ErrorCode::FencedLeaderEpoch);
+    w.round(1);
+    assert_eq!(w.at(2), (5, 4));
+    assert_eq!(latest(&mut w, 2), (ErrorCode::None, Some(4), Some(1)), "reached is enough");
 }
 
 #[test]

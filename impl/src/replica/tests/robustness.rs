@@ -4,7 +4,7 @@ use super::harness::{Record, World};
 use crate::controller::{Controller, ControllerEffect, ControllerInput, Elr, UncleanElection};
 use crate::replica::io::{
     AlterPartitionAnswer, AlterPartitionRequest, BatchShape, BrokerImage, BrokerState, FetchAnswer,
-    FetchRequest, Input, LogShape, MetadataImage, PartitionImage, RequestId,
+    FetchRequest, Input, LogShape, MetadataImage, OffsetSpec, PartitionImage, RequestId,
 };
 use crate::replica::{Config, Replica, Role};
 use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, Offset, PartitionEpoch};
@@ -178,7 +178,7 @@ fn some_look_at_the_clock(dice: &mut Dice<'_>, now_ms: i64) -> Input {
 
 fn some_request(dice: &mut Dice<'_>, replica: &Replica, now_ms: i64) -> Input {
     let request = RequestId(u64::from(dice.below(8)));
-    match dice.below(6) {
+    match dice.below(7) {
         0 | 1 => {
             let acks = i16::from(dice.below(5)) - 2;
             let records = if dice.one_in(16) { u32::MAX } else { u32::from(dice.below(3)) };
@@ -187,6 +187,10 @@ fn some_request(dice: &mut Dice<'_>, replica: &Replica, now_ms: i64) -> Input {
         }
         2 | 3 => Input::Fetch { now_ms, request, fetch: some_fetch(dice, replica) },
         4 => Input::Reread { request, fetch: some_fetch(dice, replica) },
+        5 => {
+            let wanted = [OffsetSpec::Earliest, OffsetSpec::Latest][usize::from(dice.below(2))];
+            Input::ListOffset { request, current_epoch: Some(dice.epoch()), wanted }
+        }
         _ => {
             let current_epoch = Some(dice.epoch());
             Input::EndOffset { request, current_epoch, epoch: dice.epoch() }

@@ -28,6 +28,7 @@ fn read_request(frame: &[u8]) -> (Result<(), DecodeError>, usize) {
         match header.api {
             Api::Produce => ProduceRequest::read(&mut reader).map(drop),
             Api::Fetch => FetchRequest::read(&mut reader).map(drop),
+            Api::ListOffsets => ListOffsetsRequest::read(&mut reader).map(drop),
             Api::OffsetForLeaderEpoch => OffsetForLeaderEpochRequest::read(&mut reader).map(drop),
             Api::AlterPartition => AlterPartitionRequest::read(&mut reader).map(drop),
         }?;
@@ -71,6 +72,10 @@ fn frames() -> Vec<(Vec<u8>, Decode)> {
     add!(fetch_response, response_frame, |frame| read_response::<FetchResponse>(frame));
     add!(produce_request, request_frame, read_request);
     add!(produce_response, response_frame, |frame| read_response::<ProduceResponse>(frame));
+    add!(list_offsets_request, request_frame, read_request);
+    add!(list_offsets_response, response_frame, |frame| {
+        read_response::<ListOffsetsResponse>(frame)
+    });
     add!(epoch_end_request, request_frame, read_request);
     add!(epoch_end_response, response_frame, |frame| {
         read_response::<OffsetForLeaderEpochResponse>(frame)
@@ -205,6 +210,10 @@ fn each_array_of_four_billion_elements_is_refused_before_it_is_reserved() {
     bomb::<ProducedTopic>();
     bomb::<ProducedPartition>();
     bomb::<RecordError>();
+    bomb::<ListTopic>();
+    bomb::<ListPartition>();
+    bomb::<ListedTopic>();
+    bomb::<ListedPartition>();
     bomb::<AskedTopic>();
     bomb::<AskedEpoch>();
     bomb::<EpochEndTopic>();
@@ -306,6 +315,26 @@ fn a_debugging_consumer_is_no_replica() {
             }
         }
     }
+}
+
+#[test]
+fn every_timestamp_is_legal_and_an_isolation_level_must_be_known() {
+    let isolation_level = IsolationLevel::ReadUncommitted;
+    let request = |timestamp| {
+        let partition = ListPartition { partition: 0, current_leader_epoch: None, timestamp };
+        let topics = vec![ListTopic { name: "t", partitions: vec![partition] }];
+        request_frame(&ListOffsetsRequest { replica_id: None, isolation_level, topics })
+    };
+    for timestamp in [i64::MIN, -5, -3, LATEST_TIMESTAMP, 0, i64::MAX] {
+        let frame = request(timestamp);
+        let Ok((_, Request::ListOffsets(read))) = decode_request(&frame) else { panic!() };
+        assert_eq!(read.topics[0].partitions[0].timestamp, timestamp);
+    }
+    let mut frame = request(EARLIEST_TIMESTAMP);
+    let at = frame.windows(5).position(|bytes| bytes == [0xff, 0xff, 0xff, 0xff, 0]).unwrap() + 4;
+    frame[at] = 2;
+    let error = decode_request(&frame).unwrap_err();
+    assert_eq!((error.position, error.reason), (at, Reason::OutOfRange { value: 2 }));
 }
 
 #[test]

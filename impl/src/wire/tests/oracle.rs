@@ -6,8 +6,9 @@ use std::fmt::Debug;
 use kafka_protocol::messages as kp;
 use kafka_protocol::messages::{
     alter_partition_request as apq, alter_partition_response as aps, fetch_request as fq,
-    fetch_response as fs, offset_for_leader_epoch_request as oq,
-    offset_for_leader_epoch_response as os, produce_request as pq, produce_response as ps,
+    fetch_response as fs, list_offsets_request as lq, list_offsets_response as ls,
+    offset_for_leader_epoch_request as oq, offset_for_leader_epoch_response as os,
+    produce_request as pq, produce_response as ps,
 };
 use kafka_protocol::protocol::{Decodable, Encodable, StrBytes};
 
@@ -281,6 +282,57 @@ pub fn produce_response(
         .with_throttle_time_ms(ours.throttle_time_ms)
         .with_unknown_tagged_fields(tags.map());
     response(9, message, tags)
+}
+
+pub fn list_offsets_request(
+    ours: &ListOffsetsRequest<'static>,
+    tags: Tags,
+) -> Theirs<kp::RequestHeader, kp::ListOffsetsRequest> {
+    let partition = |part: &ListPartition| {
+        lq::ListOffsetsPartition::default()
+            .with_partition_index(part.partition)
+            .with_current_leader_epoch(epoch(part.current_leader_epoch))
+            .with_timestamp(part.timestamp)
+            .with_unknown_tagged_fields(tags.map())
+    };
+    let topic = |part: &ListTopic<'static>| {
+        lq::ListOffsetsTopic::default()
+            .with_name(text(part.name).into())
+            .with_partitions(all(&part.partitions, partition))
+            .with_unknown_tagged_fields(tags.map())
+    };
+    let message = kp::ListOffsetsRequest::default()
+        .with_replica_id(broker(ours.replica_id))
+        .with_isolation_level(i8::from(ours.isolation_level == IsolationLevel::ReadCommitted))
+        .with_topics(all(&ours.topics, topic))
+        .with_unknown_tagged_fields(tags.map());
+    request((2, 7), message, tags)
+}
+
+pub fn list_offsets_response(
+    ours: &ListOffsetsResponse<'static>,
+    tags: Tags,
+) -> Theirs<kp::ResponseHeader, kp::ListOffsetsResponse> {
+    let partition = |part: &ListedPartition| {
+        ls::ListOffsetsPartitionResponse::default()
+            .with_partition_index(part.partition)
+            .with_error_code(part.error.code())
+            .with_timestamp(part.timestamp_ms.unwrap_or(-1))
+            .with_offset(offset(part.offset))
+            .with_leader_epoch(epoch(part.leader_epoch))
+            .with_unknown_tagged_fields(tags.map())
+    };
+    let topic = |part: &ListedTopic<'static>| {
+        ls::ListOffsetsTopicResponse::default()
+            .with_name(text(part.name).into())
+            .with_partitions(all(&part.partitions, partition))
+            .with_unknown_tagged_fields(tags.map())
+    };
+    let message = kp::ListOffsetsResponse::default()
+        .with_throttle_time_ms(ours.throttle_time_ms)
+        .with_topics(all(&ours.topics, topic))
+        .with_unknown_tagged_fields(tags.map());
+    response(7, message, tags)
 }
 
 pub fn epoch_end_request(

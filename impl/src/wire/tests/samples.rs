@@ -52,6 +52,10 @@ fn error() -> impl Strategy<Value = ErrorCode> {
     select((i16::MIN..=i16::MAX).filter_map(ErrorCode::from_code).collect::<Vec<_>>())
 }
 
+fn isolation() -> impl Strategy<Value = IsolationLevel> {
+    select(vec![IsolationLevel::ReadUncommitted, IsolationLevel::ReadCommitted])
+}
+
 fn end() -> impl Strategy<Value = EpochEnd> {
     (epoch(), offset()).prop_map(|(epoch, end_offset)| EpochEnd { epoch, end_offset })
 }
@@ -96,8 +100,7 @@ prop_compose! {
 prop_compose! {
     pub fn fetch_request()(
         numbers in any::<[i32; 5]>(),
-        isolation_level in
-            select(vec![IsolationLevel::ReadUncommitted, IsolationLevel::ReadCommitted]),
+        isolation_level in isolation(),
         topics in vec(fetch_topic(), 0..4), forgotten_topics in vec(forgotten_topic(), 0..3),
         rack_id in text(), replica_state in replica_state(),
     ) -> FetchRequest<'static> {
@@ -208,6 +211,57 @@ prop_compose! {
         topics in vec(produced_topic(), 0..3), throttle_time_ms in any::<i32>(),
     ) -> ProduceResponse<'static> {
         ProduceResponse { topics, throttle_time_ms }
+    }
+}
+
+prop_compose! {
+    fn list_partition()(
+        partition in any::<i32>(), current_leader_epoch in of(epoch()),
+        timestamp in prop_oneof![-3..3i64, any::<i64>()],
+    ) -> ListPartition {
+        ListPartition { partition, current_leader_epoch, timestamp }
+    }
+}
+
+prop_compose! {
+    fn list_topic()(
+        name in text(), partitions in vec(list_partition(), 0..4),
+    ) -> ListTopic<'static> {
+        ListTopic { name, partitions }
+    }
+}
+
+prop_compose! {
+    pub fn list_offsets_request()(
+        replica_id in of(broker()), isolation_level in isolation(),
+        topics in vec(list_topic(), 0..3),
+    ) -> ListOffsetsRequest<'static> {
+        ListOffsetsRequest { replica_id, isolation_level, topics }
+    }
+}
+
+prop_compose! {
+    fn listed_partition()(
+        partition in any::<i32>(), error in error(), timestamp_ms in of(0..=i64::MAX),
+        offset in of(offset()), leader_epoch in of(epoch()),
+    ) -> ListedPartition {
+        ListedPartition { partition, error, timestamp_ms, offset, leader_epoch }
+    }
+}
+
+prop_compose! {
+    fn listed_topic()(
+        name in text(), partitions in vec(listed_partition(), 0..4),
+    ) -> ListedTopic<'static> {
+        ListedTopic { name, partitions }
+    }
+}
+
+prop_compose! {
+    pub fn list_offsets_response()(
+        throttle_time_ms in any::<i32>(), topics in vec(listed_topic(), 0..3),
+    ) -> ListOffsetsResponse<'static> {
+        ListOffsetsResponse { throttle_time_ms, topics }
     }
 }
 
@@ -376,6 +430,16 @@ pub fn least_produced_partition() -> ProducedPartition<'static> {
         log_start_offset: None,
         record_errors: vec![],
         error_message: None,
+    }
+}
+
+pub fn least_listed_partition() -> ListedPartition {
+    ListedPartition {
+        partition: 0,
+        error: ErrorCode::None,
+        timestamp_ms: None,
+        offset: None,
+        leader_epoch: None,
     }
 }
 

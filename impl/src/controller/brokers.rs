@@ -34,6 +34,7 @@ impl Controller {
         let epoch = BrokerEpoch(self.last_epoch.0 + 1);
         self.last_epoch = epoch;
         self.brokers.insert(broker, BrokerImage { epoch, state: BrokerState::Fenced });
+        self.sessions.remove(&broker);
         Ok(epoch)
     }
 

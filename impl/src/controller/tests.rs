@@ -595,6 +595,25 @@ fn a_session_ends_one_millisecond_after_its_time() {
 }
 
 #[test]
+fn a_new_life_has_a_session_of_its_own() {
+    let mut c = three(2, Elr::On);
+    fence(&mut c, 2);
+    let broker = BrokerId(2);
+    // Fenced it may say that it lives; the life to come does not begin then.
+    let epoch = BrokerEpoch(2);
+    give(&mut c, ControllerInput::Heartbeat { now_ms: 0, broker, epoch });
+    register(&mut c, 2, None);
+    unfence(&mut c, 2);
+    let state = |c: &Controller| c.brokers()[&broker].state;
+    for (now_ms, expected) in
+        [(9_001, BrokerState::Active), (18_001, BrokerState::Active), (18_002, BrokerState::Fenced)]
+    {
+        give(&mut c, ControllerInput::Tick { now_ms });
+        assert_eq!(state(&c), expected, "at {now_ms}");
+    }
+}
+
+#[test]
 fn a_clock_that_jumps_back_lengthens_a_session_by_one_time_at_most() {
     let mut c = three(2, Elr::On);
     let tick = |c: &mut Controller, now_ms| give(c, ControllerInput::Tick { now_ms }).len();

@@ -138,6 +138,9 @@ fn a_clock_that_jumps_back_keeps_no_one_in_sync() {
     w.now = T0 - 3_600_000;
     w.tick(1);
     assert_eq!(w.proposals.len(), 1);
+    let progress = w.leader(1).isr.followers[&BrokerId(2)];
+    let stamps = (progress.last_caught_up_ms, progress.last_fetch_ms);
+    assert_eq!(stamps, (None, None), "nor when the clock is there again (B108)");
 }
 
 fn follower_fetch(w: &World, id: i32) -> FetchRequest {

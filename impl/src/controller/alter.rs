@@ -8,13 +8,19 @@ use std::collections::BTreeSet;
 
 impl Controller {
     /// Check the proposal and put it in force. One that changes nothing is accepted without a
-    /// record.
+    /// record. One that is refused for a member gets a record all the same, which voids whatever
+    /// else was proposed at this partition epoch.
     pub(super) fn alter_partition(
         &mut self,
         request: &AlterPartitionRequest,
     ) -> AlterPartitionAnswer {
         let isr = request.isr.iter().map(|&(member, _)| member).collect();
         if let Some(error) = self.refuse(request, &isr) {
+            if error == ErrorCode::IneligibleReplica {
+                // The leader takes this for final (R2). An earlier try of the same proposal may
+                // still be on its way, and the member may be eligible when it arrives (X6).
+                self.count_record();
+            }
             return AlterPartitionAnswer::Refused(error);
         }
         self.change(isr, None, Election::Keep);

@@ -89,7 +89,7 @@ impl Controller {
         self.partition.last_leader.or(self.partition.leader)
     }
 
-    fn count_record(&mut self) {
+    pub(super) fn count_record(&mut self) {
         self.partition.partition_epoch = PartitionEpoch(self.partition.partition_epoch.0 + 1);
     }
 

@@ -197,6 +197,25 @@ fn every_change_makes_the_record_the_rules_say() {
 /// One thing wrong with a proposal.
 type Spoil = fn(&mut AlterPartitionRequest);
 
+/// X6: the leader takes a refusal for an ineligible member as final (R2). An earlier try of the
+/// same proposal may arrive when the member is eligible again, and must not be accepted then.
+#[test]
+fn what_was_refused_for_a_member_is_not_accepted_later() {
+    let mut c = three(1, Elr::On);
+    let request = proposal(&c, &[1, 2]);
+    fence(&mut c, 2);
+    let ineligible = proposal(&c, &[1, 2]);
+    let before = c.partition().partition_epoch;
+    let answer = alter(&mut c, ineligible.clone());
+    assert_eq!(answer, AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica));
+    assert_eq!(c.partition().partition_epoch, PartitionEpoch(before.0 + 1), "a new version");
+    let epoch = c.brokers()[&BrokerId(2)].epoch;
+    give(&mut c, ControllerInput::Unfence { broker: BrokerId(2), epoch });
+    let void = AlterPartitionAnswer::Refused(ErrorCode::InvalidUpdateVersion);
+    assert_eq!(alter(&mut c, ineligible), void, "the earlier try");
+    assert_eq!(alter(&mut c, request), void);
+}
+
 #[test]
 fn the_checks_of_a_proposal_come_in_their_order() {
     let mut c = three(1, Elr::On);
@@ -223,6 +242,9 @@ fn the_checks_of_a_proposal_come_in_their_order() {
         spoil(&mut request);
         let answer = alter(&mut c, request.clone());
         assert_eq!(answer, AlterPartitionAnswer::Refused(error), "{request:?}");
+        if error == ErrorCode::IneligibleReplica {
+            c = before.clone();
+        }
         assert_eq!(c, before, "a refused proposal changes nothing");
     }
     let accepted = AlterPartitionAnswer::Accepted {

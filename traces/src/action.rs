@@ -56,7 +56,8 @@ pub enum Connection {
     /// The connection of the sender's present life.
     #[default]
     Open,
-    /// The sender died after sending; the receiver may still read it, nobody hears the answer.
+    /// The connection broke after it was sent, or its sender died; the receiver may still read it,
+    /// and nobody hears the answer.
     Broken,
 }
 
@@ -109,17 +110,38 @@ pub enum Action {
     Restart { broker: Node },
     /// The controller lets the session of a dead broker expire (B3).
     Fence { broker: Node },
+    /// The controller lets the session of a running broker expire, which it cannot tell from a
+    /// dead one (B3, KIP-841).
+    FenceRunning { broker: Node },
     /// A registered broker that has caught up with the metadata becomes active (B4).
     Unfence { broker: Node },
     /// The controller moves the leadership to another valid member of the ISR.
     Move { to: Node },
     /// The broker writes its high watermark checkpoint (D1).
     Checkpoint { broker: Node },
+    /// The broker begins a controlled shutdown: it leaves the ISR and leads nothing (B5).
+    ShutDown { broker: Node },
+    /// The process of a broker that shuts down, and leads nothing, ends: everything is on disk,
+    /// and a marker with its broker epoch says so (D3).
+    Stop { broker: Node },
+    /// The connections between two nodes break (0 is the controller). Answers under way are lost;
+    /// a request may have been read already, and nobody hears what becomes of it. A follower asks
+    /// again.
+    Reset { one: Node, other: Node },
+    /// The leader sends a proposal again that got lost, the same to the byte (R4, P1).
+    Resend { broker: Node },
+    /// An operator sets `min.insync.replicas` (Z4, X3).
+    ChangeMinIsr { to: u8 },
+    /// The produces that wait at this broker and are undecided have waited long enough (V4).
+    TimeOut { broker: Node },
+    /// The follower cuts its log where the answer it read says that the logs diverge (T3 to T6);
+    /// only where that is a step of its own.
+    Truncate { broker: Node },
 }
 
 impl Action {
-    /// The kinds of action, in the order of the enum: the rows of a coverage table.
-    pub const KINDS: [&'static str; 15] = [
+    /// The kinds of action: the rows of a coverage table.
+    pub const KINDS: [&'static str; 23] = [
         "produce",
         "deliver-fetch",
         "deliver-fetch-answer",
@@ -135,6 +157,14 @@ impl Action {
         "unfence",
         "move",
         "checkpoint",
+        "fence-running",
+        "shut-down",
+        "stop",
+        "reset",
+        "resend",
+        "change-min-isr",
+        "time-out",
+        "truncate",
     ];
 
     /// Index of this action's kind in [`Action::KINDS`].
@@ -155,12 +185,22 @@ impl Action {
             Self::Unfence { .. } => 12,
             Self::Move { .. } => 13,
             Self::Checkpoint { .. } => 14,
+            Self::FenceRunning { .. } => 15,
+            Self::ShutDown { .. } => 16,
+            Self::Stop { .. } => 17,
+            Self::Reset { .. } => 18,
+            Self::Resend { .. } => 19,
+            Self::ChangeMinIsr { .. } => 20,
+            Self::TimeOut { .. } => 21,
+            Self::Truncate { .. } => 22,
         }
     }
 
-    /// The brokers that the action names; twice the same if it is one.
-    pub fn brokers(self) -> [Node; 2] {
-        match self {
+    /// The nodes that the action names; twice the same if it is one, none if it names none.
+    pub fn nodes(self) -> Option<[Node; 2]> {
+        Some(match self {
+            Self::Reset { one, other } => [one, other],
+            Self::ChangeMinIsr { .. } => return None,
             Self::DeliverFetch { from, to, .. } | Self::DeliverFetchAnswer { from, to } => {
                 [from, to]
             }
@@ -176,8 +216,14 @@ impl Action {
             | Self::Restart { broker: one }
             | Self::Fence { broker: one }
             | Self::Unfence { broker: one }
-            | Self::Checkpoint { broker: one } => [one, one],
-        }
+            | Self::Checkpoint { broker: one }
+            | Self::FenceRunning { broker: one }
+            | Self::ShutDown { broker: one }
+            | Self::Stop { broker: one }
+            | Self::Resend { broker: one }
+            | Self::TimeOut { broker: one }
+            | Self::Truncate { broker: one } => [one, one],
+        })
     }
 
     /// The kind's name, as in the `kind` field of a trace.
@@ -189,7 +235,7 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let late = |c: &Connection| {
-            if *c == Connection::Broken { " (sent before it died)" } else { "" }
+            if *c == Connection::Broken { " (on a connection that broke)" } else { "" }
         };
         match self {
             Self::Produce { broker, acks } => {
@@ -222,6 +268,21 @@ impl fmt::Display for Action {
             Self::Unfence { broker } => write!(f, "controller unfences b{broker}"),
             Self::Move { to } => write!(f, "controller moves the leadership to b{to}"),
             Self::Checkpoint { broker } => write!(f, "b{broker} checkpoints its high watermark"),
+            Self::FenceRunning { broker } => {
+                write!(f, "controller fences b{broker}, which runs on")
+            }
+            Self::ShutDown { broker } => write!(f, "b{broker} begins a controlled shutdown"),
+            Self::Stop { broker } => write!(f, "b{broker} stops cleanly"),
+            Self::Reset { one: CONTROLLER, other } => {
+                write!(f, "the connection between b{other} and the controller breaks")
+            }
+            Self::Reset { one, other } => {
+                write!(f, "the connections between b{one} and b{other} break")
+            }
+            Self::Resend { broker } => write!(f, "b{broker} sends its ISR proposal again"),
+            Self::ChangeMinIsr { to } => write!(f, "min.insync.replicas is set to {to}"),
+            Self::TimeOut { broker } => write!(f, "b{broker}'s waiting produces time out"),
+            Self::Truncate { broker } => write!(f, "b{broker} cuts its log as it was told"),
         }
     }
 }
@@ -248,6 +309,14 @@ mod tests {
             Action::Unfence { broker: 1 },
             Action::Move { to: 1 },
             Action::Checkpoint { broker: 1 },
+            Action::FenceRunning { broker: 1 },
+            Action::ShutDown { broker: 1 },
+            Action::Stop { broker: 1 },
+            Action::Reset { one: 0, other: 1 },
+            Action::Resend { broker: 1 },
+            Action::ChangeMinIsr { to: 2 },
+            Action::TimeOut { broker: 1 },
+            Action::Truncate { broker: 1 },
         ];
         assert_eq!(samples.len(), Action::KINDS.len());
         for (index, action) in samples.iter().enumerate() {

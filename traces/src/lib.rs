@@ -6,14 +6,17 @@
 //! written once and judges a model state, a replayed step and a recorded line alike.
 
 pub mod action;
+pub mod bounds;
 pub mod diff;
 pub mod ghost;
 pub mod message;
+pub mod progress;
 pub mod property;
 pub mod told;
 pub mod trace;
 pub mod usage;
 pub mod view;
+pub mod witness;
 
 pub use action::{Acks, Action, Connection};
 pub use ghost::Ghost;

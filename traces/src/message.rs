@@ -78,6 +78,10 @@ pub struct Image {
     pub isr: Vec<Node>,
     /// The eligible leader replicas (KIP-966), ascending.
     pub elr: Vec<Node>,
+    /// Who led last, while nobody does (Z3).
+    pub last_leader: Option<Node>,
+    /// `min.insync.replicas` as configured.
+    pub min_isr: u8,
     /// Each broker's registration, broker 1 first.
     pub brokers: Vec<BrokerState>,
 }

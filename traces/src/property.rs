@@ -1,8 +1,9 @@
 //! What must hold, and what must have been seen: one row each.
 
-use crate::action::{Action, Node};
-use crate::message::{ClientAnswer, Envelope, Message};
-use crate::view::World;
+use crate::action::Node;
+use crate::bounds::Elr;
+use crate::view::{BrokerView, Life, Role, Session, World};
+pub use crate::witness::{Seen, WITNESSES, Witness};
 
 /// How a row is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +12,8 @@ pub enum Kind {
     Always,
     /// Must be seen in some step of a scenario that can show it.
     Witness,
+    /// Must stay possible from every state.
+    Progress,
 }
 
 impl Kind {
@@ -19,6 +22,7 @@ impl Kind {
         match self {
             Self::Always => "always",
             Self::Witness => "witness",
+            Self::Progress => "progress",
         }
     }
 }
@@ -39,10 +43,20 @@ pub enum Property {
     HwInLog,
     /// See [`PROPERTIES`].
     EpochsOrdered,
+    /// See [`PROPERTIES`].
+    CandidatesComplete,
+    /// See [`PROPERTIES`].
+    AcknowledgedHonestly,
+    /// See [`PROPERTIES`].
+    OneLeaderPerEpoch,
+    /// See [`PROPERTIES`].
+    IsrSound,
+    /// See [`PROPERTIES`].
+    RefusedWritesNothing,
 }
 
 /// Every property with its id and the sentence it claims.
-pub const PROPERTIES: [(Property, &str, &str); 6] = [
+pub const PROPERTIES: [(Property, &str, &str); 11] = [
     (
         Property::CommittedSurvives,
         "committed-survives",
@@ -75,6 +89,31 @@ pub const PROPERTIES: [(Property, &str, &str); 6] = [
         "epochs in a log never decrease; cache entries grow in epoch and in start and agree \
          with the log",
     ),
+    (
+        Property::CandidatesComplete,
+        "candidates-complete",
+        "every member of ISR and ELR that runs in its registered life, or was shut down in it, \
+         has every committed record",
+    ),
+    (
+        Property::AcknowledgedHonestly,
+        "acknowledged-honestly",
+        "when acks=all succeeds, at least as many brokers as the minimum ISR have held the record, \
+         and it is the producer's own",
+    ),
+    (Property::OneLeaderPerEpoch, "one-leader-per-epoch", "at most one broker leads in an epoch"),
+    (
+        Property::IsrSound,
+        "isr-sound",
+        "the leader is in the ISR, nobody in it is fenced or shuts down, it is empty only where \
+         there is an ELR, which is apart from it and empty beside a full ISR, and a current \
+         leader's maximal ISR covers the controller's",
+    ),
+    (
+        Property::RefusedWritesNothing,
+        "refused-writes-nothing",
+        "a produce answered 19 or 21 left no record",
+    ),
 ];
 
 impl Property {
@@ -95,12 +134,18 @@ impl Property {
 
     /// Whether it claims nothing once more was lost to power than is promised to survive.
     pub fn within_claim_only(self) -> bool {
-        matches!(self, Self::CommittedSurvives | Self::LogsMatch | Self::ConsistentRead)
+        matches!(
+            self,
+            Self::CommittedSurvives
+                | Self::CandidatesComplete
+                | Self::LogsMatch
+                | Self::ConsistentRead
+        )
     }
 
     /// Judges a state: `None` if the property holds, else why not.
     pub fn judge<W: World>(self, world: &W) -> Option<Reason> {
-        if self.within_claim_only() && world.ghost().outside_claim(world.min_isr()) {
+        if self.within_claim_only() && world.ghost().outside_claim() {
             return None;
         }
         match self {
@@ -110,6 +155,13 @@ impl Property {
             Self::LeaderHwMonotone => world.ghost().leader_hw_fell.then_some(Reason::HwFell),
             Self::HwInLog => hw_in_log(world),
             Self::EpochsOrdered => epochs_ordered(world),
+            Self::CandidatesComplete => candidates_complete(world),
+            Self::AcknowledgedHonestly => world.ghost().dishonest.then_some(Reason::Dishonest),
+            Self::OneLeaderPerEpoch => one_leader_per_epoch(world),
+            Self::IsrSound => isr_sound(world),
+            Self::RefusedWritesNothing => {
+                world.ghost().refused_written.then_some(Reason::RefusedWritten)
+            }
         }
     }
 }
@@ -130,6 +182,24 @@ pub enum Reason {
     HwBeyondLog { broker: Node, hw: u8, leo: u8 },
     /// Epochs decrease in a log, or log and cache disagree.
     EpochsDisorder { broker: Node },
+    /// A member of ISR or ELR lacks a committed value.
+    Incomplete { member: Node, offset: u8, value: u8 },
+    /// A produce was acknowledged that too few brokers had held, or that was not there.
+    Dishonest,
+    /// Two brokers lead, or led, in one epoch.
+    TwoLeaders,
+    /// The leader is not in the ISR.
+    LeaderOutside { leader: Node },
+    /// A member of the ISR is fenced or shuts down.
+    InactiveMember { member: Node },
+    /// There is nobody in the ISR, and no ELR.
+    EmptyIsr,
+    /// A broker is in ISR and ELR, or there is an ELR beside a full ISR.
+    ElrBesideIsr,
+    /// A current leader does not reckon with a member of the controller's ISR.
+    NotMaximal { leader: Node, member: Node },
+    /// A refused produce was written.
+    RefusedWritten,
 }
 
 impl std::fmt::Display for Reason {
@@ -153,6 +223,31 @@ impl std::fmt::Display for Reason {
             Self::EpochsDisorder { broker } => {
                 write!(f, "b{broker}'s log and leader-epoch cache are out of order")
             }
+            Self::Incomplete { member, offset, value } => write!(
+                f,
+                "value {value} was committed at offset {offset} and b{member}, which may be \
+                 elected, does not have it there"
+            ),
+            Self::Dishonest => write!(
+                f,
+                "a produce was acknowledged that fewer brokers than the minimum had ever held, or \
+                 whose place another record took"
+            ),
+            Self::TwoLeaders => write!(f, "two brokers were leaders of one epoch"),
+            Self::LeaderOutside { leader } => write!(f, "b{leader} leads and is not in the ISR"),
+            Self::InactiveMember { member } => {
+                write!(f, "b{member} is in the ISR and is fenced or shuts down")
+            }
+            Self::EmptyIsr => write!(f, "the ISR is empty, and there is no ELR"),
+            Self::ElrBesideIsr => {
+                write!(f, "a broker is in ISR and ELR, or there is an ELR beside a full ISR")
+            }
+            Self::NotMaximal { leader, member } => write!(
+                f,
+                "b{leader} leads and does not reckon with b{member}, which the controller has in \
+                 the ISR"
+            ),
+            Self::RefusedWritten => write!(f, "a refused produce was written"),
         }
     }
 }
@@ -161,17 +256,75 @@ fn nodes<W: World>(world: &W) -> std::ops::RangeInclusive<Node> {
     1..=world.brokers()
 }
 
+/// The first committed offset and value that this broker does not have.
+fn missing<W: World>(world: &W, broker: Node) -> Option<(u8, u8)> {
+    let log = world.log(broker);
+    world.ghost().committed.iter().enumerate().find_map(|(offset, value)| {
+        let value = value.filter(|v| log.get(offset).is_none_or(|r| r.value != *v))?;
+        Some((offset as u8, value))
+    })
+}
+
+/// Whether the broker believes it leads in the controller's newest epoch.
+fn leads_now<W: World>(world: &W, broker: Node) -> bool {
+    world.is_up(broker) && world.leads(broker) == Some(world.controller().image.leader_epoch)
+}
+
 fn committed_survives<W: World>(world: &W) -> Option<Reason> {
-    let committed = &world.ghost().committed;
-    nodes(world)
-        .filter(|&b| world.is_up(b) && world.leads(b) == Some(world.leader_epoch()))
-        .find_map(|leader| {
-            let log = world.log(leader);
-            let missing = committed.iter().enumerate().find_map(|(offset, value)| {
-                value.filter(|v| log.get(offset).is_none_or(|r| r.value != *v)).map(|v| (offset, v))
-            });
-            missing.map(|(offset, value)| Reason::Missing { leader, offset: offset as u8, value })
-        })
+    nodes(world).filter(|&b| leads_now(world, b)).find_map(|leader| {
+        let (offset, value) = missing(world, leader)?;
+        Some(Reason::Missing { leader, offset, value })
+    })
+}
+
+fn candidates_complete<W: World>(world: &W) -> Option<Reason> {
+    let image = &world.controller().image;
+    let in_its_life = |member: Node| {
+        let BrokerView { life, broker_epoch, .. } = *world.broker(member);
+        let registered = image.brokers[usize::from(member) - 1].epoch == broker_epoch;
+        registered && matches!(life, Life::Up | Life::Stopped)
+    };
+    let members = image.isr.iter().chain(&image.elr).copied();
+    members.filter(|member| in_its_life(*member)).find_map(|member| {
+        let (offset, value) = missing(world, member)?;
+        Some(Reason::Incomplete { member, offset, value })
+    })
+}
+
+fn one_leader_per_epoch<W: World>(world: &W) -> Option<Reason> {
+    let led = |n: Node| world.leads(n).filter(|_| world.is_up(n));
+    let twice = |one: Node| {
+        (one + 1..=world.brokers()).any(|other| led(one).is_some() && led(one) == led(other))
+    };
+    (world.ghost().epoch_shared || nodes(world).any(twice)).then_some(Reason::TwoLeaders)
+}
+
+fn isr_sound<W: World>(world: &W) -> Option<Reason> {
+    let image = &world.controller().image;
+    if let Some(leader) = image.leader.filter(|leader| !image.isr.contains(leader)) {
+        return Some(Reason::LeaderOutside { leader });
+    }
+    // B7: without an ELR the last member stays, though nobody leads.
+    if world.policy().elr == Elr::Off && image.isr.is_empty() {
+        return Some(Reason::EmptyIsr);
+    }
+    let last = world.policy().elr == Elr::Off && image.isr.len() == 1 && image.leader.is_none();
+    let inactive =
+        |member: &Node| image.brokers[usize::from(*member) - 1].state != Session::Active && !last;
+    if let Some(member) = image.isr.iter().copied().find(inactive) {
+        return Some(Reason::InactiveMember { member });
+    }
+    let full = image.isr.len() >= usize::from(world.min_isr());
+    if image.elr.iter().any(|member| full || image.isr.contains(member)) {
+        return Some(Reason::ElrBesideIsr);
+    }
+    nodes(world).filter(|&b| leads_now(world, b)).find_map(|leader| {
+        let Role::Leader { isr, pending, .. } = &world.broker(leader).role else { return None };
+        let proposed = || pending.iter().flat_map(|proposal| &proposal.isr);
+        let reckoned = |n: &Node| isr.contains(n) || proposed().any(|member| member.0 == *n);
+        let member = image.isr.iter().copied().find(|n| !reckoned(n))?;
+        Some(Reason::NotMaximal { leader, member })
+    })
 }
 
 fn logs_match<W: World>(world: &W) -> Option<Reason> {
@@ -197,7 +350,7 @@ fn hw_in_log<W: World>(world: &W) -> Option<Reason> {
 
 fn epochs_ordered<W: World>(world: &W) -> Option<Reason> {
     nodes(world).find_map(|broker| {
-        let (log, cache) = (world.log(broker), world.epochs(broker));
+        let BrokerView { log, epochs: cache, .. } = world.broker(broker);
         let in_order = log.windows(2).all(|w| w[0].epoch <= w[1].epoch)
             && cache.windows(2).all(|w| w[0].epoch < w[1].epoch && w[0].offset < w[1].offset)
             // A reign that has written nothing yet begins at the log end.
@@ -208,116 +361,6 @@ fn epochs_ordered<W: World>(world: &W) -> Option<Reason> {
             entry.is_some_and(|e| e.epoch == record.epoch)
         });
         (!in_order || !agree).then_some(Reason::EpochsDisorder { broker })
-    })
-}
-
-/// A step as a witness sees it.
-pub struct Seen<'a, W> {
-    /// The state before.
-    pub before: &'a W,
-    /// What was done.
-    pub action: &'a Action,
-    /// The state after.
-    pub after: &'a W,
-    /// Messages newly sent.
-    pub sent: &'a [&'a Envelope],
-    /// What clients were told.
-    pub answers: &'a [ClientAnswer],
-}
-
-/// Something that must have been seen in a scenario that can show it, else the scenario is too
-/// small for its green result to mean much. The numbers index [`WITNESSES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Witness {
-    /// See [`WITNESSES`].
-    LagOfOneRound,
-    /// See [`WITNESSES`].
-    Truncation,
-    /// See [`WITNESSES`].
-    Error19,
-    /// See [`WITNESSES`].
-    IsrShrunk,
-    /// See [`WITNESSES`].
-    Diverging,
-    /// See [`WITNESSES`].
-    Fenced,
-    /// See [`WITNESSES`].
-    IsrExpanded,
-    /// See [`WITNESSES`].
-    Error20,
-}
-
-/// Every witness with its id and what it shows.
-pub const WITNESSES: [(Witness, &str, &str); 8] = [
-    (
-        Witness::LagOfOneRound,
-        "lag-of-one-round",
-        "a live follower holds a committed record and does not know that it is committed",
-    ),
-    (Witness::Truncation, "truncation", "a live broker cuts records off its log"),
-    (
-        Witness::Error19,
-        "error-19",
-        "acks=all is refused before the append, since the ISR is under its minimum",
-    ),
-    (Witness::IsrShrunk, "isr-shrunk", "the controller takes a member out of the ISR"),
-    (Witness::Diverging, "diverging-answer", "a leader tells a follower where its log diverges"),
-    (Witness::Fenced, "fenced-epoch", "a request with an older leader epoch is answered 74"),
-    (Witness::IsrExpanded, "isr-expanded", "the controller takes a member into the ISR"),
-    (
-        Witness::Error20,
-        "error-20",
-        "a record below the high watermark is answered 20, since the ISR shrank before the verdict",
-    ),
-];
-
-impl Witness {
-    /// The id used on the command line and in files.
-    pub fn id(self) -> &'static str {
-        WITNESSES[self as usize].1
-    }
-
-    /// The witness with this id.
-    pub fn by_id(id: &str) -> Option<Self> {
-        WITNESSES.iter().map(|row| row.0).find(|witness| witness.id() == id)
-    }
-
-    /// What it shows.
-    pub fn sentence(self) -> &'static str {
-        WITNESSES[self as usize].2
-    }
-
-    /// Whether this step shows it.
-    pub fn seen<W: World>(self, step: &Seen<'_, W>) -> bool {
-        match self {
-            Self::LagOfOneRound => lag_of_one_round(step.after),
-            Self::Truncation => nodes(step.after).any(|b| {
-                let kept = step.before.log(b);
-                step.before.is_up(b) && step.after.is_up(b) && !step.after.log(b).starts_with(kept)
-            }),
-            Self::Error20 => step.answers.iter().any(|a| a.error == 20),
-            Self::Error19 => step.answers.iter().any(|a| a.error == 19),
-            Self::IsrShrunk => step.before.isr().iter().any(|b| !step.after.isr().contains(b)),
-            Self::IsrExpanded => step.after.isr().iter().any(|b| !step.before.isr().contains(b)),
-            Self::Diverging => step
-                .sent
-                .iter()
-                .any(|e| matches!(*e.message, Message::FetchAnswer { diverging: Some(_), .. })),
-            Self::Fenced => step
-                .sent
-                .iter()
-                .any(|e| matches!(*e.message, Message::FetchAnswer { error: 74, .. })),
-        }
-    }
-}
-
-fn lag_of_one_round<W: World>(world: &W) -> bool {
-    let committed = &world.ghost().committed;
-    nodes(world).filter(|&b| world.is_up(b) && world.leads(b).is_none()).any(|b| {
-        let log = world.log(b).iter().enumerate();
-        log.skip(usize::from(world.hw(b)))
-            .any(|(o, r)| committed.get(o).copied().flatten() == Some(r.value))
     })
 }
 

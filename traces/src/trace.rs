@@ -6,7 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::action::{Acks, Action, Connection, Node};
+use crate::action::{Action, CONTROLLER, Connection, Node};
+pub use crate::bounds::{Bounds, Budget, Elr, Interleaving, Metadata, Unclean};
 use crate::message::{ClientAnswer, Envelope};
 use crate::view::{BrokerView, ControllerView};
 
@@ -14,52 +15,6 @@ use crate::view::{BrokerView, ControllerView};
 pub const FORMAT: &str = "klog-trace";
 /// The version this crate writes, and the newest it reads.
 pub const VERSION: u32 = 1;
-
-/// What bounds the behaviours a trace is taken from. Budgets count perturbations; whatever heals
-/// has none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Bounds {
-    /// Number of brokers.
-    pub brokers: Node,
-    /// `min.insync.replicas`.
-    pub min_isr: u8,
-    /// Values that clients produce.
-    pub records: u8,
-    /// What the producers ask to wait for.
-    pub acks: Vec<Acks>,
-    /// Leadership moves by the controller.
-    pub moves: u8,
-    /// Process crashes.
-    pub crashes: u8,
-    /// Power losses.
-    pub power_losses: u8,
-    /// Clock jumps past the lag limit that make a leader propose a shrink.
-    pub lag_checks: u8,
-    /// High watermark checkpoints.
-    pub checkpoints: u8,
-    /// Whether steps that nobody can tell apart are merged.
-    pub interleaving: Interleaving,
-}
-
-impl Bounds {
-    /// The minimum size of the ISR that is in force: never more than there are replicas.
-    pub fn effective_min_isr(&self) -> u8 {
-        self.min_isr.min(self.brokers)
-    }
-}
-
-/// Whether steps that nobody can tell apart are merged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Interleaving {
-    /// An answer that makes its follower do nothing but ask again is read at once, and a metadata
-    /// record that tells a broker nothing it acts on is merged into the next one.
-    #[default]
-    Merged,
-    /// Every message is read in a step of its own, every metadata record can be applied alone.
-    Full,
-}
 
 /// Where the correct code must part from a trace of a faulty protocol, as predicted by running
 /// both rule sets of the model on the script before any code ran.
@@ -276,7 +231,9 @@ impl Trace {
         }
         for (line, step) in (3..).zip(&self.steps) {
             let of_step = step.published_to.iter().chain(step.brokers.keys()).copied();
-            let mut named = step.action.brokers().into_iter().chain(of_step);
+            let reset = matches!(step.action, Action::Reset { .. });
+            let named = step.action.nodes().into_iter().flatten();
+            let mut named = named.filter(|id| !reset || *id != CONTROLLER).chain(of_step);
             if let Some(id) = named.find(|id| !(1..=brokers).contains(id)) {
                 return fail(line, format!("b{id} is none of {brokers} brokers"));
             }

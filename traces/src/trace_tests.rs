@@ -14,6 +14,8 @@ fn sample() -> Trace {
         hw: 0,
         hw_checkpoint: 0,
         proposed_at: None,
+        waiting: vec![],
+        diverged: None,
     };
     let image = Image {
         leader: Some(1),
@@ -21,6 +23,8 @@ fn sample() -> Trace {
         partition_epoch: 0,
         isr: vec![1],
         elr: vec![],
+        last_leader: None,
+        min_isr: 1,
         brokers: vec![BrokerState { epoch: 1, state: Session::Active }],
     };
     let fetch = Message::Fetch { epoch: 0, offset: 0, last_epoch: None, broker_epoch: 1 };
@@ -57,15 +61,10 @@ fn header() -> Header {
         scenario: "sample".into(),
         bounds: Bounds {
             brokers: 1,
-            min_isr: 1,
             records: 1,
             acks: vec![Acks::All],
-            moves: 0,
-            crashes: 0,
-            power_losses: 0,
-            lag_checks: 0,
-            checkpoints: 0,
             interleaving: Interleaving::Full,
+            ..Bounds::NOTHING
         },
         property: "error-19".into(),
         verdict: "witnessed".into(),

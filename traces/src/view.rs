@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::Node;
+use crate::bounds::{Elr, Unclean};
 use crate::ghost::Ghost;
+use crate::message::Member;
 
 /// One record: the epoch of the leader that appended it, and its value (the n-th value that any
 /// client ever produced is n).
@@ -77,6 +79,8 @@ pub enum Session {
     Active,
     /// It may not.
     Fenced,
+    /// It is on its way down and may not (B5).
+    ShuttingDown,
 }
 
 /// What a leader knows of one follower.
@@ -97,12 +101,25 @@ pub struct Progress {
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
+#[serde(deny_unknown_fields)]
+pub struct Proposal {
+    /// The ISR it wants, ascending. Members count in the maximal ISR from now on (E2), and those
+    /// that shall leave count still (S2).
+    pub isr: Vec<Member>,
+    /// What is known of its fate.
+    pub outcome: Outcome,
+}
+
+/// What a leader knows of the fate of its proposal.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pending {
-    /// This follower shall join; it counts in the maximal ISR already (E2).
-    Expand(Node),
-    /// These shall leave; they count in the maximal ISR still (S2).
-    Shrink(Vec<Node>),
+pub enum Outcome {
+    /// Not decided as far as is known; sent again if it got lost (R4).
+    Open,
+    /// An earlier try may have been applied; only metadata can tell (R3).
+    Unknown,
 }
 
 /// An acks=all produce that waits for the high watermark.
@@ -115,6 +132,8 @@ pub struct Waiting {
     pub offset: u8,
     /// Its value.
     pub value: u8,
+    /// The leader epoch it was appended in (B70).
+    pub epoch: u8,
 }
 
 /// What a broker believes it is.
@@ -134,11 +153,11 @@ pub enum Role {
         /// The committed ISR, ascending.
         isr: Vec<Node>,
         /// The proposal whose outcome is open.
-        pending: Option<Pending>,
+        pending: Option<Proposal>,
         /// Every other replica, ascending.
         followers: Vec<Progress>,
-        /// Waiting produces, oldest first.
-        waiting: Vec<Waiting>,
+        /// `min.insync.replicas` as the metadata it applied says.
+        min_isr: u8,
         /// Every broker's registration as the metadata it applied says, broker 1 first.
         known: Vec<BrokerState>,
     },
@@ -163,6 +182,8 @@ pub enum Life {
     Crashed,
     /// The machine lost power; the unflushed end of the log may be lost.
     PowerLost,
+    /// It was shut down; everything is on disk, and a marker with its broker epoch says so (D3).
+    Stopped,
 }
 
 /// A broker's complete state. A dead broker has role none, HW 0 and partition epoch 0; its log is
@@ -191,9 +212,23 @@ pub struct BrokerView {
     /// The proposal on its way to the controller, also when it is void by now (S3): the leader
     /// epoch and the partition epoch it was made at.
     pub proposed_at: Option<(u8, u8)>,
+    /// acks=all produces that are not answered, oldest first.
+    pub waiting: Vec<Waiting>,
+    /// Where the leader's log ends the asked epoch, as long as this log is not cut there (only
+    /// where a cut is a step of its own).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<EpochStart>,
 }
 
 impl BrokerView {
+    /// The effective minimum size of the ISR as this leader of `brokers` replicas knows it.
+    pub fn known_min_isr(&self, brokers: Node) -> Option<u8> {
+        match self.role {
+            Role::Leader { min_isr, .. } => Some(min_isr.min(brokers)),
+            _ => None,
+        }
+    }
+
     /// The epoch this broker believes it leads in, if it does.
     pub fn leads(&self) -> Option<u8> {
         match self.role {
@@ -220,22 +255,46 @@ pub struct ControllerView {
 pub trait World {
     /// How many brokers there are; they are numbered 1 to this.
     fn brokers(&self) -> Node;
-    /// Whether the broker's process runs.
-    fn is_up(&self, broker: Node) -> bool;
-    /// The broker's log, offset 0 first.
-    fn log(&self, broker: Node) -> &[Record];
-    /// The broker's leader-epoch cache.
-    fn epochs(&self, broker: Node) -> &[EpochStart];
-    /// The broker's high watermark, exclusive; 0 while it is down.
-    fn hw(&self, broker: Node) -> u8;
-    /// The epoch the broker believes it leads in, if it does.
-    fn leads(&self, broker: Node) -> Option<u8>;
-    /// The controller's leader epoch.
-    fn leader_epoch(&self) -> u8;
-    /// The controller's in-sync set.
-    fn isr(&self) -> &[Node];
-    /// The configured minimum size of the in-sync set.
-    fn min_isr(&self) -> u8;
+    /// A broker's complete state.
+    fn broker(&self, broker: Node) -> &BrokerView;
+    /// The controller's complete state.
+    fn controller(&self) -> &ControllerView;
+    /// How the controller elects.
+    fn policy(&self) -> Policy;
     /// What was promised so far.
     fn ghost(&self) -> &Ghost;
+
+    /// Whether the broker's process runs.
+    fn is_up(&self, broker: Node) -> bool {
+        self.broker(broker).life == Life::Up
+    }
+    /// The broker's log, offset 0 first.
+    fn log(&self, broker: Node) -> &[Record] {
+        &self.broker(broker).log
+    }
+    /// The broker's high watermark, exclusive; 0 while it is down.
+    fn hw(&self, broker: Node) -> u8 {
+        self.broker(broker).hw
+    }
+    /// How far consumers may read there.
+    fn readable(&self, broker: Node) -> u8 {
+        self.hw(broker)
+    }
+    /// The epoch the broker believes it leads in, if it does.
+    fn leads(&self, broker: Node) -> Option<u8> {
+        self.broker(broker).leads()
+    }
+    /// The minimum size of the ISR that the controller goes by: never more than there are replicas.
+    fn min_isr(&self) -> u8 {
+        self.controller().image.min_isr.min(self.brokers())
+    }
+}
+
+/// What the controller is configured to do when it elects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether it keeps eligible leader replicas.
+    pub elr: Elr,
+    /// Whether it may elect uncleanly.
+    pub unclean: Unclean,
 }

@@ -1,0 +1,162 @@
+//! What must stay possible: that the partition can be mended, and that who waits can be answered.
+//!
+//! A state cannot break these by itself; it breaks them by what can follow. So they are judged on
+//! the graph of all states: from each, a state that is marked here must be reachable by steps of
+//! these kinds.
+
+use crate::action::Node;
+use crate::view::{BrokerView, Life, Role, Session, World};
+
+/// Something that must stay possible. The numbers index [`PROGRESS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Progress {
+    /// See [`PROGRESS`].
+    CanSettle,
+    /// See [`PROGRESS`].
+    Served,
+}
+
+/// Each with its id and the sentence it claims.
+pub const PROGRESS: [(Progress, &str, &str); 2] = [
+    (
+        Progress::CanSettle,
+        "can-settle",
+        "from every state, restarts and whatever heals can bring every broker into the ISR, with \
+         equal logs, everything committed and nobody waiting",
+    ),
+    (
+        Progress::Served,
+        "served",
+        "wherever leader, controller and ISR agree and the ISR is up and large enough, deliveries \
+         alone can answer every waiting acks=all produce",
+    ),
+];
+
+/// Messages that are read, and what a leader does by itself.
+const DELIVERIES: [&str; 7] = [
+    "deliver-fetch",
+    "deliver-fetch-answer",
+    "deliver-alter-partition",
+    "deliver-alter-partition-answer",
+    "verdict",
+    "resend",
+    "truncate",
+];
+
+/// Deliveries and whatever heals.
+const HEALING: [&str; 12] = [
+    "deliver-fetch",
+    "deliver-fetch-answer",
+    "deliver-alter-partition",
+    "deliver-alter-partition-answer",
+    "verdict",
+    "resend",
+    "truncate",
+    "apply-metadata",
+    "restart",
+    "fence",
+    "unfence",
+    "stop",
+];
+
+impl Progress {
+    /// The id used on the command line and in files.
+    pub fn id(self) -> &'static str {
+        PROGRESS[self as usize].1
+    }
+
+    /// The one with this id.
+    pub fn by_id(id: &str) -> Option<Self> {
+        PROGRESS.iter().map(|row| row.0).find(|progress| progress.id() == id)
+    }
+
+    /// The kinds of step by which it must be possible.
+    pub fn by(self) -> &'static [&'static str] {
+        match self {
+            Self::CanSettle => &HEALING,
+            Self::Served => &DELIVERIES,
+        }
+    }
+
+    /// Whether there is nothing left to do in a state, or nothing is claimed of it.
+    pub fn is_done<W: World>(self, world: &W) -> bool {
+        match self {
+            Self::CanSettle => !is_claimed(world) || is_settled(world),
+            Self::Served => match agreed_leader(world) {
+                Some(leader) => world.broker(leader).waiting.is_empty(),
+                None => true,
+            },
+        }
+    }
+}
+
+fn nodes<W: World>(world: &W) -> std::ops::RangeInclusive<Node> {
+    1..=world.brokers()
+}
+
+/// Whether the broker runs, or was shut down, in the life that the controller knows.
+fn is_intact<W: World>(world: &W, broker: Node) -> bool {
+    let BrokerView { life, broker_epoch, .. } = *world.broker(broker);
+    let registered = world.controller().image.brokers[usize::from(broker) - 1].epoch;
+    registered == broker_epoch && matches!(life, Life::Up | Life::Stopped)
+}
+
+/// That it can settle is claimed while an intact member of ISR or ELR exists.
+fn is_claimed<W: World>(world: &W) -> bool {
+    let image = &world.controller().image;
+    let mut members = image.isr.iter().chain(&image.elr);
+    !world.ghost().outside_claim() && members.any(|member| is_intact(world, *member))
+}
+
+fn is_settled<W: World>(world: &W) -> bool {
+    let image = &world.controller().image;
+    let Some(leader) = image.leader else { return false };
+    let log = &world.broker(leader).log;
+    world.leads(leader) == Some(image.leader_epoch)
+        && image.isr.len() == usize::from(world.brokers())
+        && nodes(world).all(|n| {
+            let view = world.broker(n);
+            let whole = view.log == *log && usize::from(view.hw) == log.len();
+            view.life == Life::Up && whole && view.waiting.is_empty()
+        })
+}
+
+/// The leader, if it, the controller and every member of the ISR know the same, and the ISR is up
+/// and large enough.
+fn agreed_leader<W: World>(world: &W) -> Option<Node> {
+    let image = &world.controller().image;
+    let leader = image.leader?;
+    let view = world.broker(leader);
+    let current = |n: Node| match world.broker(n).role {
+        Role::Leader { epoch, .. } => n == leader && epoch == image.leader_epoch,
+        Role::Follower { epoch, leader: followed } => {
+            followed == Some(leader) && epoch == image.leader_epoch
+        }
+        Role::None => false,
+    };
+    let serves = |n: Node| {
+        let registered = image.brokers[usize::from(n) - 1];
+        let life = world.broker(n).broker_epoch == registered.epoch;
+        world.is_up(n) && life && registered.state == Session::Active && current(n)
+    };
+    let agrees = view.partition_epoch == image.partition_epoch
+        && view.known_min_isr(world.brokers()) == Some(world.min_isr());
+    let enough = image.isr.len() >= usize::from(world.min_isr());
+    (agrees && enough && image.isr.iter().all(|n| serves(*n))).then_some(leader)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::Action;
+
+    #[test]
+    fn rows_stand_at_their_own_index_and_name_kinds_that_exist() {
+        for (index, (progress, id, _)) in PROGRESS.iter().enumerate() {
+            assert_eq!((*progress as usize, Progress::by_id(id)), (index, Some(*progress)));
+            assert!(progress.by().iter().all(|kind| Action::KINDS.contains(kind)));
+        }
+        assert_eq!(Progress::by_id("logs-match"), None);
+    }
+}

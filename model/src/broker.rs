@@ -5,16 +5,14 @@ use klog_trace::view::{Life, Role};
 use klog_trace::{BrokerView, EpochStart, Image, Message, Record};
 
 use crate::node::{Event, NodeActor, Sends, id};
-use crate::rules::LogFate;
+use crate::rules::{AnswerTaken, Rules, Trigger};
 
 pub mod follower;
+pub mod isr;
 pub mod leader;
 
-/// The error of a request to a broker that does not lead (F2, V1).
-pub const NOT_LEADER_OR_FOLLOWER: i16 = 6;
-
 /// A broker that has applied the first metadata record: broker 1 leads in epoch 0, every other
-/// one follows it and has sent its first fetch.
+/// one follows it and has sent its first fetch. The same under every protocol.
 pub fn initial(actor: &NodeActor, me: Node, out: &mut Sends) -> BrokerView {
     let mut broker = BrokerView {
         life: Life::Up,
@@ -26,8 +24,11 @@ pub fn initial(actor: &NodeActor, me: Node, out: &mut Sends) -> BrokerView {
         hw: 0,
         hw_checkpoint: 0,
         proposed_at: None,
+        waiting: Vec::new(),
+        diverged: None,
     };
-    apply_metadata(actor, me, &mut broker, &crate::controller::initial(actor).image, out);
+    let correct = NodeActor { rules: Rules::correct(), ..actor.clone() };
+    apply_metadata(&correct, me, &mut broker, &crate::controller::initial(actor).image, out);
     broker
 }
 
@@ -47,20 +48,39 @@ pub fn on_event(
             leader::produce(actor, me, broker, acks, value, out);
         }
         Event::Verdict => leader::verdict(actor, broker, out),
-        Event::LagCheck => leader::lag_check(me, broker, out),
-        Event::Crash => die(broker, Life::Crashed, leo(broker)),
-        Event::PowerLoss { keep } => die(broker, Life::PowerLost, keep),
-        Event::Restart { .. } => {
-            let kept = broker.life == Life::Crashed;
-            let fate = if kept { LogFate::Kept } else { LogFate::MaybeLost };
+        Event::TimeOut => leader::time_out(actor, broker, out),
+        Event::LagCheck => isr::lag_check(me, broker, out),
+        Event::Resend => isr::resend(actor, me, broker, out),
+        Event::Crash => die(actor, broker, Life::Crashed, leo(broker)),
+        Event::PowerLoss { keep } => die(actor, broker, Life::PowerLost, keep),
+        Event::Stop => {
+            // D3: everything is on disk, the checkpoint too.
+            broker.hw_checkpoint = broker.hw;
+            die(actor, broker, Life::Stopped, leo(broker));
+        }
+        Event::Restart => {
+            // D3: the marker is read, and gone before anything else is.
+            let marker = (broker.life == Life::Stopped).then_some(broker.broker_epoch);
             broker.life = Life::Up;
             // D1: the checkpoint is a hint and may be of a longer log.
             broker.hw = broker.hw_checkpoint.min(leo(broker));
-            out.send(id(0), Event::Register(fate));
+            out.send(id(0), Event::Register { marker });
         }
         Event::Registered { epoch } => broker.broker_epoch = epoch,
         Event::Checkpoint => broker.hw_checkpoint = broker.hw,
+        Event::Disconnected { from } => disconnected(actor, broker, from, out),
+        Event::Truncate => follower::reconcile(actor, broker, out),
         _ => unreachable!("the system sends a broker no {event:?}"),
+    }
+}
+
+/// The connections to and from a node broke: what was asked there is asked again, at once by a
+/// follower, later by a leader (R4).
+fn disconnected(actor: &NodeActor, broker: &mut BrokerView, from: Node, out: &mut Sends) {
+    if from == 0 {
+        isr::lose_proposal(actor, broker);
+    } else if matches!(broker.role, Role::Follower { leader: Some(leader), .. } if leader == from) {
+        follower::send_fetch(actor, broker, AnswerTaken::None, out);
     }
 }
 
@@ -92,7 +112,7 @@ fn on_message(
             ..
         } => {
             let of = (of_leader_epoch, of_partition_epoch);
-            leader::alter_partition_answer(actor, me, broker, of, error, partition_epoch, isr);
+            isr::alter_partition_answer(actor, me, broker, of, error, partition_epoch, isr);
         }
         Message::AlterPartition { .. } => unreachable!("only the controller is asked"),
     }
@@ -110,23 +130,23 @@ fn apply_metadata(
     if newer {
         leader::resign(actor, broker, out);
     }
-    // L1: an answer to a proposal may have told more than this record does. What it says of the
-    // brokers is news all the same.
-    let stale = image.partition_epoch < broker.partition_epoch;
+    let settles = (actor.rules.settles)(image.partition_epoch, broker.partition_epoch);
     if image.leader == Some(me) {
         if newer {
-            leader::take_over(me, broker, image);
-        } else if image.partition_epoch > broker.partition_epoch {
+            leader::take_over(actor, me, broker, image);
+        } else if settles {
             leader::learn_isr(broker, image);
         }
         leader::learn_brokers(broker, image);
     } else if newer {
         follower::follow(actor, broker, image, out);
     }
-    if !stale {
-        broker.partition_epoch = image.partition_epoch;
-    }
-    leader::try_hw(actor, me, broker);
+    let registered = newer || image.partition_epoch > broker.partition_epoch;
+    // L1: an answer to a proposal may have told more than this record does. What it says of the
+    // brokers is news all the same.
+    broker.partition_epoch = broker.partition_epoch.max(image.partition_epoch);
+    let trigger = if registered { Trigger::Registration } else { Trigger::Brokers };
+    isr::try_hw(actor, me, broker, trigger);
 }
 
 /// The leader epoch of a role; none before the first metadata of a life.
@@ -144,7 +164,7 @@ pub fn leo(broker: &BrokerView) -> u8 {
 
 /// Cache rule `assign` (G2): a new epoch begins at `offset`; entries that contradict it
 /// are dropped.
-fn assign(cache: &mut Vec<EpochStart>, epoch: u8, offset: u8) {
+pub(crate) fn assign(cache: &mut Vec<EpochStart>, epoch: u8, offset: u8) {
     if cache.last().is_some_and(|last| last.epoch == epoch && last.offset <= offset) {
         return;
     }
@@ -163,24 +183,28 @@ fn append(broker: &mut BrokerView, records: &[Record]) {
     }
 }
 
-/// T6: cuts the log to `to` records. A cut at or past the log end leaves the records alone but
-/// still drops entries that have none (KAFKA-10706). The high watermark follows the log end down.
-fn truncate(broker: &mut BrokerView, to: u8) {
-    let to = to.min(leo(broker));
+/// T6: cuts the log to `to` records, and its cache with it. The high watermark follows the log end
+/// down.
+fn truncate(actor: &NodeActor, broker: &mut BrokerView, to: u8) {
+    let end = leo(broker);
+    let to = to.min(end);
     broker.log.truncate(usize::from(to));
-    broker.epochs.retain(|e| e.offset < to);
+    (actor.rules.cut_cache)(&mut broker.epochs, to, end);
     broker.hw = broker.hw.min(to);
 }
 
 /// The process ends: all that is not on disk is gone, and of the log `keep` records are left. The
 /// state is what a recovery finds, which drops epoch entries at or past the log end (D5).
-fn die(broker: &mut BrokerView, life: Life, keep: u8) {
+fn die(actor: &NodeActor, broker: &mut BrokerView, life: Life, keep: u8) {
+    truncate(actor, broker, keep);
+    broker.epochs.retain(|e| e.offset < keep);
     broker.life = life;
     broker.role = Role::None;
     broker.partition_epoch = 0;
-    truncate(broker, keep);
     broker.hw = 0;
     broker.proposed_at = None;
+    broker.waiting.clear();
+    broker.diverged = None;
 }
 
 #[cfg(test)]

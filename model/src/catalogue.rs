@@ -1,14 +1,16 @@
 //! The traces that are committed: which path of which protocol in which scenario.
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use klog_trace::property::Property;
+use klog_trace::progress::Progress;
+use klog_trace::property::{Property, Witness};
 use klog_trace::trace::Bounds;
 use klog_trace::{Action, Trace};
 
-use crate::fault::Fault;
+use crate::fault::{Caught, Fault};
 use crate::protocol::Protocol;
-use crate::record::{Purpose, record, record_corrected};
+use crate::record::{Purpose, diverges_at, record, record_corrected};
 use crate::scenario;
 use crate::scripts;
 use crate::search::{Goal, Limits, search};
@@ -50,33 +52,63 @@ pub enum PathOf {
 
 /// Counterexamples found by a search: name, scenario, protocol, property. One for each fault, as
 /// its row says, and further ones of public reports.
-fn searched() -> Vec<(&'static str, &'static str, Protocol, Property)> {
-    let of_fault = |fault: Fault| {
+fn searched() -> Vec<(&'static str, &'static str, Protocol, Goal)> {
+    let of_fault = |fault: &Fault| {
+        // What a broker shows to consumers is no part of a trace.
+        if *fault == Fault::ServeConsumerPastHw {
+            return None;
+        }
         let info = fault.info();
-        let (scenario, property) = info.caught_by;
-        (info.trace, scenario, Protocol::klog_with(&[fault]), property)
+        let (faults, scenario, goal) = match info.caught {
+            Caught::By(scenario, goal, _) => (vec![*fault], scenario, goal),
+            Caught::With(other, scenario, goal, _) => (vec![*fault, other], scenario, goal),
+            Caught::Never(..) => return None,
+        };
+        Some((info.name, scenario, Protocol::klog_with(&faults), goal))
     };
-    let fork = Protocol::klog_with(&[Fault::TruncateToHw]);
-    let old = Protocol::by_name("kafka-0.10").expect("a rung of the ladder");
-    let mut searched: Vec<_> = Fault::ALL.into_iter().map(of_fault).collect();
-    searched.push(("kip101-scenario-1-fork", "one-crash", fork, Property::LogsMatch));
-    searched.push(("kip101-scenario-2", "both-lose-power", old, Property::LogsMatch));
+    let rung = |name| Protocol::by_name(name).expect("a rung of the ladder");
+    let exact = Protocol::klog_with(&[Fault::EpochLookupExact]);
+    let mut searched: Vec<_> = Fault::ALL.iter().filter_map(of_fault).collect();
+    searched.extend([
+        (
+            "kip101-scenario-1",
+            "one-crash",
+            rung("kafka-0.10"),
+            Goal::Violate(Property::CommittedSurvives),
+        ),
+        (
+            "kip101-scenario-2",
+            "both-lose-power",
+            rung("kafka-0.10"),
+            Goal::Violate(Property::LogsMatch),
+        ),
+        ("kip279-a-b-a", "fast-failover", exact, Goal::Violate(Property::LogsMatch)),
+    ]);
     searched
 }
+
+/// How many scenarios have their shortest path to a witness recorded: the first that show it.
+const OF_EACH_WITNESS: usize = 3;
 
 /// Everything that is recorded and committed.
 pub fn catalogue() -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    for (name, scenario, protocol, property) in searched() {
-        let (name, row) = (name.to_owned(), property.id());
+    for (name, scenario, protocol, goal) in searched() {
+        let (name, row) = (name.to_owned(), goal.row().0);
         wanted.push(Wanted { name, scenario, path: PathOf::Search, protocol, row });
     }
     for (name, protocol, row, bounds, script) in scripts::scripts() {
         let (name, path) = (name.to_owned(), PathOf::Script(bounds, script));
         wanted.push(Wanted { name, scenario: "script", path, protocol, row });
     }
+    let mut recorded: BTreeMap<Witness, usize> = BTreeMap::new();
     for scenario in scenario::scenarios() {
         for witness in scenario.witnesses {
+            let times = recorded.entry(*witness).or_default();
+            *times += 1;
+            if *times > OF_EACH_WITNESS {
+                continue;
+            }
             wanted.push(Wanted {
                 name: format!("{}-{}", scenario.name, witness.id()),
                 scenario: scenario.name,
@@ -89,6 +121,32 @@ pub fn catalogue() -> Vec<Wanted> {
     wanted
 }
 
+/// Lengthens the path to a state from which something is lost until the broken rule shows: by the
+/// shortest way, of those the first, among the steps that ought to lead on.
+fn shown(system: &System, progress: Progress, path: &mut Vec<Action>) {
+    if diverges_at(system, path).is_some() {
+        return;
+    }
+    let start = path.iter().fold(system.initial(), |row, action| system.step(&row, *action).row);
+    let (mut ways, mut known) = (VecDeque::from([(start.row(), path.clone())]), BTreeSet::new());
+    while let Some((row, way)) = ways.pop_front() {
+        let (row, mut actions) = (system.state(&row), Vec::new());
+        system.enabled(&row, &mut actions);
+        for action in actions.into_iter().filter(|a| progress.by().contains(&a.kind())) {
+            let longer: Vec<Action> = way.iter().copied().chain([action]).collect();
+            // What shows may be that the state stays the same.
+            if diverges_at(system, &longer).is_some() {
+                *path = longer;
+                return;
+            }
+            let next = system.step(&row, action).row.row();
+            if known.insert(next.clone()) {
+                ways.push_back((next, longer));
+            }
+        }
+    }
+}
+
 impl Wanted {
     /// Finds the path, once, and records it; `None` if there is none.
     pub fn record(&self) -> Option<Vec<Recorded>> {
@@ -99,7 +157,11 @@ impl Wanted {
                 let system = Arc::new(System::new(self.protocol.clone(), bounds.clone()));
                 let goal = Goal::of(self.row)?;
                 let found = search(&system, Some(goal), &Limits::default());
-                (bounds, found.path(goal)?.clone())
+                let mut path = found.path(goal)?.clone();
+                if let Goal::Lose(progress) = goal {
+                    shown(&system, progress, &mut path);
+                }
+                (bounds, path)
             }
         };
         let system = System::new(self.protocol.clone(), bounds);
@@ -110,9 +172,11 @@ impl Wanted {
         };
         // The correct protocol's behaviours conform.
         let own = if self.protocol.faults.is_empty() { "conform" } else { "diverge" };
-        Some(match Property::by_id(self.row) {
-            None => vec![in_folder(own, "", record(&system, &path, &purpose("witnessed")))],
-            Some(_) => vec![
+        Some(match Goal::of(self.row)? {
+            Goal::Witness(_) => {
+                vec![in_folder(own, "", record(&system, &path, &purpose("witnessed")))]
+            }
+            Goal::Violate(_) | Goal::Lose(_) => vec![
                 in_folder(own, "", record(&system, &path, &purpose("violated"))),
                 in_folder(
                     "conform",

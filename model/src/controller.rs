@@ -4,17 +4,12 @@ use std::sync::Arc;
 
 use klog_trace::action::Node;
 use klog_trace::message::Member;
+use klog_trace::trace::{Elr, Unclean};
 use klog_trace::view::{BrokerState, Session};
 use klog_trace::{ControllerView, Image, Message};
 
 use crate::node::{Event, NodeActor, Sends, id};
-use crate::rules::{IsrChange, LogFate};
-
-const INVALID_REQUEST: i16 = 42;
-const FENCED_LEADER_EPOCH: i16 = 74;
-const STALE_BROKER_EPOCH: i16 = 77;
-const INVALID_UPDATE_VERSION: i16 = 95;
-const INELIGIBLE_REPLICA: i16 = 107;
+use crate::rules::{Candidate, IsrChange, ProposalFacts};
 
 /// Every broker is registered, active and in sync; broker 1 leads in epoch 0.
 pub fn initial(actor: &NodeActor) -> ControllerView {
@@ -26,6 +21,8 @@ pub fn initial(actor: &NodeActor) -> ControllerView {
             partition_epoch: 0,
             isr: all.clone().collect(),
             elr: Vec::new(),
+            last_leader: None,
+            min_isr: actor.min_isr,
             brokers: all.map(|epoch| BrokerState { epoch, state: Session::Active }).collect(),
         },
         last_broker_epoch: actor.brokers,
@@ -50,8 +47,9 @@ pub fn on_event(
             let proposal = Proposal { broker_epoch, leader_epoch, partition_epoch, isr };
             alter_partition(actor, k, src, &proposal, out);
         }
-        Event::Register(fate) => register(actor, k, src, fate, out),
-        Event::Fence { broker } => fence(actor, k, broker, out),
+        Event::Register { marker } => register(actor, k, src, marker, out),
+        Event::Fence { broker } => retire(actor, k, broker, Session::Fenced, out),
+        Event::ShutDown { broker } => retire(actor, k, broker, Session::ShuttingDown, out),
         Event::Unfence { broker } => {
             state_of(k, broker).state = Session::Active;
             if k.image.leader.is_none() {
@@ -61,9 +59,12 @@ pub fn on_event(
             publish(k, out);
         }
         Event::Move { to } => {
-            k.image.leader = Some(to);
-            k.image.leader_epoch += 1;
-            k.image.partition_epoch += 1;
+            let isr = k.image.isr.clone();
+            change(actor, k, isr, &[], Elect::This(to));
+            publish(k, out);
+        }
+        Event::ChangeMinIsr { to } => {
+            change_min_isr(actor, k, to);
             publish(k, out);
         }
         _ => unreachable!("the system sends the controller no {event:?}"),
@@ -78,16 +79,17 @@ fn state_of(k: &mut ControllerView, broker: Node) -> &mut BrokerState {
     &mut k.image.brokers[usize::from(broker) - 1]
 }
 
-/// Whether a change makes an election even if the leader could stay.
+/// Who shall lead after a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Elect {
+    /// The leader, if it may, else another.
     IfNeeded,
-    /// The leader's present reign is over, though it may be elected again.
-    Always,
+    /// This one, which may.
+    This(Node),
 }
 
 /// One change record: a new ISR (and with it the ELR), and an election where one is due
-/// (K1, O1, O2, O4, B7, Z1, Z2). Nothing is written if nothing changes.
+/// (K1, O1 to O5, B7, Z1 to Z3). Nothing is written if nothing changes.
 fn change(
     actor: &NodeActor,
     k: &mut ControllerView,
@@ -96,82 +98,117 @@ fn change(
     elect: Elect,
 ) {
     let before = k.image.clone();
-    let elr = (actor.rules.eligible_after)(IsrChange {
-        isr: &before.isr,
-        elr: &before.elr,
-        target: &target,
-        unclean,
-        min_isr: actor.min_isr,
-    });
-    match elr {
+    let min_isr = before.min_isr.min(actor.brokers);
+    let (isr, elr) = (&before.isr, &before.elr);
+    let asked = IsrChange { isr, elr, target: &target, unclean, min_isr };
+    let kept = match actor.policy.elr {
+        Elr::On => (actor.rules.eligible_after)(asked),
+        Elr::Off => None,
+    };
+    match kept {
         Some(elr) => (k.image.isr, k.image.elr) = (target, elr),
-        // B7: without an ELR the last member is never removed.
-        None if target.is_empty() => {}
+        // B7
+        None if target.is_empty() && !(actor.rules.may_be_empty)() => {}
         None => k.image.isr = target,
     }
-    let leads_on = before.leader.is_some_and(|l| valid(&k.image, l));
-    if elect == Elect::Always || !leads_on {
-        let candidates = (1..=actor.brokers).filter(|b| valid(&k.image, *b));
-        k.image.leader = if leads_on { before.leader } else { candidates.min() };
-        if k.image.leader != before.leader || elect == Elect::Always {
+    let leader = match elect {
+        Elect::This(broker) => Some(broker),
+        Elect::IfNeeded => elected(actor, &k.image),
+    };
+    if let Some(leader) = leader.filter(|leader| !k.image.isr.contains(leader)) {
+        // O4, O5: whoever is elected from outside the ISR is all of it. Of the ELR stays who may
+        // be complete, which after an unclean election nobody is.
+        let clean = k.image.elr.contains(&leader);
+        k.image.isr = vec![leader];
+        k.image.elr.retain(|b| clean && *b != leader && min_isr > 1);
+    }
+    if leader != before.leader {
+        let last = before.leader.or(before.last_leader);
+        if (actor.rules.begins_epoch)(before.leader, last, leader) {
             k.image.leader_epoch += 1;
         }
-        if let (Some(leader), true) = (k.image.leader, k.image.isr.is_empty()) {
-            k.image.isr = vec![leader];
-            k.image.elr.retain(|b| *b != leader);
-        }
+        let remembers = leader.is_none() && actor.policy.elr == Elr::On;
+        k.image.last_leader = last.filter(|_| remembers);
+        k.image.leader = leader;
     }
     if k.image != before {
         k.image.partition_epoch += 1;
     }
 }
 
-/// O1: who may lead.
-fn valid(image: &Image, broker: Node) -> bool {
-    let eligible = if image.isr.is_empty() { &image.elr } else { &image.isr };
-    eligible.contains(&broker) && image.brokers[usize::from(broker) - 1].state == Session::Active
+/// O2: the leader stays if it may; else the first that may; else the last known leader, where there
+/// is an ELR and nobody is left in it nor in the ISR; else, where unclean elections are allowed,
+/// anybody active.
+fn elected(actor: &NodeActor, image: &Image) -> Option<Node> {
+    let valid = |b: &Node| may_lead(actor, image, *b);
+    let state = |b: Node| image.brokers[usize::from(b) - 1].state;
+    let nobody_left = image.isr.is_empty() && image.elr.is_empty();
+    let remembered = actor.policy.elr == Elr::On && nobody_left;
+    let last = image.last_leader.filter(|_| remembered);
+    let unclean = actor.policy.unclean == Unclean::Allowed;
+    let anybody = || (1..=actor.brokers).find(|b| unclean && state(*b) == Session::Active);
+    let present = image.leader.filter(valid);
+    let first = || (1..=actor.brokers).find(valid);
+    let last = || last.filter(|b| (actor.rules.last_leader_may)(state(*b)));
+    present.or_else(first).or_else(last).or_else(anybody)
 }
 
-/// B3: the session is over; out of the ISR, and another leader if it led.
-fn fence(actor: &NodeActor, k: &mut ControllerView, broker: Node, out: &mut Sends) {
-    state_of(k, broker).state = Session::Fenced;
+/// O1: who may lead.
+fn may_lead(actor: &NodeActor, image: &Image, broker: Node) -> bool {
+    (actor.rules.may_lead)(Candidate {
+        in_isr: image.isr.contains(&broker),
+        in_elr: image.elr.contains(&broker),
+        isr_is_empty: image.isr.is_empty(),
+        is_active: image.is_active(broker),
+    })
+}
+
+/// B3, B5: the session is over, or the broker wants to go down; out of the ISR, and another leader
+/// if it led.
+fn retire(
+    actor: &NodeActor,
+    k: &mut ControllerView,
+    broker: Node,
+    state: Session,
+    out: &mut Sends,
+) {
+    state_of(k, broker).state = state;
     let target = without(&k.image.isr, broker);
     change(actor, k, target, &[], Elect::IfNeeded);
     publish(k, out);
 }
 
-/// B1, B2 and klog's departure: a new life gets a new broker epoch. One that lost nothing keeps
-/// its place, but never resumes an epoch; one that may have lost its log's end leaves ISR and
-/// ELR and starts fenced.
+/// B1, B2: a new life gets a new broker epoch and starts fenced. Before that the old life is over:
+/// if it was not shut down cleanly, where there is an ELR, it leaves that too.
 fn register(
     actor: &NodeActor,
     k: &mut ControllerView,
     broker: Node,
-    fate: LogFate,
+    marker: Option<u8>,
     out: &mut Sends,
 ) {
-    if (actor.rules.keeps_place)(fate) {
-        if k.image.leader == Some(broker) {
-            let isr = k.image.isr.clone();
-            change(actor, k, isr, &[], Elect::Always);
-        }
-    } else {
-        state_of(k, broker).state = Session::Fenced;
+    let old = *state_of(k, broker);
+    // Only where the old session need not be over: the new life takes the place of the old one.
+    if old.state == Session::Fenced {
+        let clean = (actor.rules.is_clean)(marker, old.epoch);
+        let unclean: &[Node] = if clean { &[] } else { &[broker] };
         let target = without(&k.image.isr, broker);
-        let elr = without(&k.image.elr, broker);
-        let elr_changed = elr != k.image.elr;
-        k.image.elr = elr;
-        let version = k.image.partition_epoch;
-        change(actor, k, target, &[broker], Elect::IfNeeded);
-        if elr_changed && k.image.partition_epoch == version {
-            k.image.partition_epoch += 1;
-        }
+        change(actor, k, target, unclean, Elect::IfNeeded);
     }
     k.last_broker_epoch += 1;
     let epoch = k.last_broker_epoch;
     state_of(k, broker).epoch = epoch;
     out.send(id(broker), Event::Registered { epoch });
     publish(k, out);
+}
+
+/// Z4, X3: another minimum.
+fn change_min_isr(actor: &NodeActor, k: &mut ControllerView, to: u8) {
+    k.image.min_isr = to;
+    k.image.elr = (actor.rules.elr_after_min_isr)(std::mem::take(&mut k.image.elr));
+    if (actor.rules.min_isr_is_versioned)() {
+        k.image.partition_epoch += 1;
+    }
 }
 
 fn without(set: &[Node], broker: Node) -> Vec<Node> {
@@ -193,10 +230,15 @@ fn alter_partition(
     proposal: &Proposal<'_>,
     out: &mut Sends,
 ) {
-    let error = check_proposal(k, src, proposal);
+    let error = (actor.rules.refuse_proposal)(facts(actor, k, src, proposal));
+    let before = k.image.partition_epoch;
     if error == 0 {
         let target: Vec<Node> = proposal.isr.iter().map(|m| m.0).collect();
         change(actor, k, target, &[], Elect::IfNeeded);
+    } else if (actor.rules.refusal_is_versioned)(error) {
+        k.image.partition_epoch += 1;
+    }
+    if k.image.partition_epoch != before {
         publish(k, out);
     }
     let answer = Message::AlterPartitionAnswer {
@@ -210,25 +252,20 @@ fn alter_partition(
     out.send(id(src), Event::Peer(answer.into()));
 }
 
-fn check_proposal(k: &ControllerView, src: Node, p: &Proposal<'_>) -> i16 {
+/// What is true of a proposal as it arrives.
+fn facts(actor: &NodeActor, k: &ControllerView, src: Node, p: &Proposal<'_>) -> ProposalFacts {
+    let rules = &actor.rules;
     let image = &k.image;
     let registered = |b: Node| image.brokers[usize::from(b) - 1];
-    let ineligible = |&(b, epoch): &Member| {
-        registered(b).state != Session::Active || epoch.is_some_and(|e| e != registered(b).epoch)
-    };
-    if registered(src).epoch != p.broker_epoch {
-        STALE_BROKER_EPOCH
-    } else if p.leader_epoch < image.leader_epoch {
-        FENCED_LEADER_EPOCH
-    } else if image.leader != Some(src) {
-        INVALID_REQUEST
-    } else if p.partition_epoch < image.partition_epoch {
-        INVALID_UPDATE_VERSION
-    } else if !p.isr.iter().any(|m| m.0 == src) {
-        INVALID_REQUEST
-    } else if p.isr.iter().any(ineligible) {
-        INELIGIBLE_REPLICA
-    } else {
-        0
+    let lives = |&(b, said): &Member| (rules.member_lives)(said, registered(b).epoch);
+    let is_active = |&(b, _): &Member| (rules.member_is_active)(registered(b).state);
+    ProposalFacts {
+        sender_lives: registered(src).epoch == p.broker_epoch,
+        epoch_is_current: p.leader_epoch >= image.leader_epoch,
+        sender_leads: image.leader == Some(src),
+        version_is_current: (rules.version_is_current)(p.partition_epoch, image.partition_epoch),
+        sender_is_member: p.isr.iter().any(|member| member.0 == src),
+        members_are_active: p.isr.iter().all(is_active),
+        members_live: p.isr.iter().all(lives),
     }
 }

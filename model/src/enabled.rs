@@ -2,9 +2,11 @@
 //! controller's sessions can do within the budgets. Whatever heals needs none.
 
 use klog_trace::action::Node;
-use klog_trace::view::Life;
+use klog_trace::trace::{Budget, Metadata};
+use klog_trace::view::{Life, Session};
 use klog_trace::{Action, BrokerView, Envelope};
 
+use crate::broker::isr;
 use crate::network::{self, InFlight, Kind};
 use crate::row::{Row, Whole};
 use crate::system::Partition;
@@ -19,7 +21,10 @@ impl Partition {
             if broker.life == Life::Up {
                 self.enabled_up(row, n, broker, each);
             } else {
-                each(Action::Restart { broker: n });
+                let registered = row.controller().image.brokers[usize::from(n) - 1].state;
+                if (self.actor.rules.may_register)(registered) {
+                    each(Action::Restart { broker: n });
+                }
                 // The process died, and then the machine.
                 if broker.life == Life::Crashed {
                     enabled_power_losses(row, n, broker, each);
@@ -38,43 +43,82 @@ impl Partition {
     ) {
         let budgets = row.budgets();
         let unread = network::unread(row, n).count() as u8;
+        let unread = match self.bounds.metadata {
+            Metadata::Coalesced => unread,
+            Metadata::OneByOne => unread.min(1),
+        };
         (1..=unread).for_each(|records| each(Action::ApplyMetadata { broker: n, records }));
         if broker.leads().is_some() {
             if row.client().produced < self.bounds.records {
                 let acks = self.bounds.acks.iter();
                 acks.for_each(|&acks| each(Action::Produce { broker: n, acks }));
             }
-            if row.has_verdict(n) {
-                each(Action::Verdict { broker: n });
-            }
-            if budgets.lag_checks > 0 && row.can_shrink(n) {
+            if budgets.has(Budget::LagChecks) && row.can_shrink(n) {
                 each(Action::LagCheck { broker: n });
             }
+            if isr::lost_its_proposal(broker) {
+                each(Action::Resend { broker: n });
+            }
         }
-        if budgets.checkpoints > 0 && broker.hw != broker.hw_checkpoint {
+        let decided = broker
+            .waiting
+            .iter()
+            .filter(|w| (self.actor.rules.decides)(**w, broker.leads(), broker.hw));
+        let decided = decided.count();
+        if decided > 0 {
+            each(Action::Verdict { broker: n });
+        }
+        if budgets.has(Budget::Timeouts) && decided < broker.waiting.len() {
+            each(Action::TimeOut { broker: n });
+        }
+        if broker.diverged.is_some() {
+            each(Action::Truncate { broker: n });
+        }
+        if budgets.has(Budget::Checkpoints) && broker.hw != broker.hw_checkpoint {
             each(Action::Checkpoint { broker: n });
         }
-        if budgets.crashes > 0 {
+        if budgets.has(Budget::Crashes) {
             each(Action::Crash { broker: n });
         }
         enabled_power_losses(row, n, broker, each);
+        if budgets.has(Budget::Resets) {
+            let others = (0..n).filter(|other| row.is_reachable(*other));
+            let busy = others.filter(|other| network::is_busy(row, *other, n));
+            busy.for_each(|other| each(Action::Reset { one: other, other: n }));
+        }
     }
 
     fn enabled_controller(&self, row: &Whole<'_>, each: &mut impl FnMut(Action)) {
-        let (image, moves) = (&row.controller().image, row.budgets().moves);
+        let (image, budgets) = (&row.controller().image, row.budgets());
         for n in 1..=self.bounds.brokers {
-            let broker = row.broker(n);
-            let active = image.is_active(n);
-            if active && broker.life != Life::Up {
+            let (broker, registered) = (row.broker(n), image.brokers[usize::from(n) - 1]);
+            let up = broker.life == Life::Up;
+            let in_session = registered.state != Session::Fenced;
+            let active = registered.state == Session::Active;
+            if in_session && !up {
                 each(Action::Fence { broker: n });
             }
-            if !active && broker.life == Life::Up && row.has_metadata(n) {
+            if in_session && up && budgets.has(Budget::Fences) {
+                each(Action::FenceRunning { broker: n });
+            }
+            if !in_session && up && row.has_metadata(n) && registered.epoch == broker.broker_epoch {
                 each(Action::Unfence { broker: n });
             }
+            if active && up && budgets.has(Budget::Shutdowns) {
+                each(Action::ShutDown { broker: n });
+            }
+            let leads = image.leader == Some(n) || broker.leads().is_some();
+            if registered.state == Session::ShuttingDown && up && !leads {
+                each(Action::Stop { broker: n });
+            }
             let movable = active && image.isr.contains(&n) && image.leader.is_some_and(|l| l != n);
-            if moves > 0 && movable {
+            if budgets.has(Budget::Moves) && movable {
                 each(Action::Move { to: n });
             }
+        }
+        if budgets.has(Budget::MinIsrChanges) {
+            let others = (1..=self.bounds.brokers).filter(|to| *to != image.min_isr);
+            others.for_each(|to| each(Action::ChangeMinIsr { to }));
         }
     }
 }
@@ -86,7 +130,7 @@ fn enabled_power_losses(
     broker: &BrokerView,
     each: &mut impl FnMut(Action),
 ) {
-    if row.budgets().power_losses > 0 {
+    if row.budgets().has(Budget::PowerLosses) {
         let keeps = 0..=broker.log.len() as u8;
         keeps.for_each(|keep| each(Action::PowerLoss { broker: n, keep }));
     }

@@ -1,31 +1,20 @@
 //! The known ways to break the protocol, each by replacing one rule.
 //!
-//! To add a fault: a variant here with its row in [`Fault::info`] (the compiler asks for it),
-//! naming the rule it replaces and the scenario and property that catch it.
+//! To add a fault: one entry in the list below (the compiler asks for each part of it): its name,
+//! the public report, the rule, one sentence, what is put in the rule's place, and what catches it.
 
-use klog_trace::EpochStart;
-use klog_trace::property::Property;
+mod broken;
 
-use crate::rules::{IsrChange, LogFate, Rules};
+use klog_trace::Acks;
+use klog_trace::progress::Progress::{CanSettle, Served};
+use klog_trace::property::Property::{
+    AcknowledgedHonestly, CandidatesComplete, CommittedSurvives, ConsistentRead, EpochsOrdered,
+    IsrSound, LeaderHwMonotone, LogsMatch, RefusedWritesNothing,
+};
+use klog_trace::view::{Progress, Session};
 
-/// One broken rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// A follower cuts its log at its own high watermark (KIP-101).
-    TruncateToHw,
-    /// The end of an epoch is where any later epoch starts (KIP-279).
-    EpochLookupExact,
-    /// Fetches are served whatever leader epoch they know (KIP-320).
-    UnfencedFetch,
-    /// Answers are matched by offset alone (KAFKA-18991).
-    UnfencedFetchReply,
-    /// The high watermark moves though the ISR is under its minimum (KAFKA-15583).
-    HwUnderMinIsr,
-    /// The last member of the ISR is never removed, whatever it lost (KIP-966).
-    LastReplicaStanding,
-    /// A broker that may have lost its log's end keeps its place (KAFKA-18635).
-    UncleanCountsAsClean,
-}
+use crate::rules::{Admission, Checked, Diverged, Fate, Join, Rules, follower as f, isr as i};
+use crate::search::Goal::{self, Lose, Violate};
 
 /// What there is to say of a fault.
 #[derive(Clone, Copy, Debug)]
@@ -40,114 +29,319 @@ pub struct FaultInfo {
     pub sentence: &'static str,
     /// Puts the broken decision in place of the right one.
     pub replace: fn(&mut Rules),
-    /// The scenario that catches it, and the property that breaks there.
-    pub caught_by: (&'static str, Property),
-    /// Name of the recorded trace that shows it.
-    pub trace: &'static str,
+    /// What notices it.
+    pub caught: Caught,
+}
+
+/// What notices that a rule is broken.
+#[derive(Clone, Copy, Debug)]
+pub enum Caught {
+    /// This breaks in this scenario, in so many steps and no fewer.
+    By(&'static str, Goal, usize),
+    /// Only together with another broken rule.
+    With(Fault, &'static str, Goal, usize),
+    /// Nothing does in these scenarios, each searched to its end, and this is why.
+    Never(&'static [&'static str], &'static str),
+}
+
+macro_rules! faults {
+    ($($fault:ident $name:literal $report:literal $rule:literal $sentence:literal
+        $caught:expr; $replace:expr;)*) => {
+        /// One broken rule.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Fault {
+            $(#[doc = $sentence] $fault,)*
+        }
+
+        impl Fault {
+            /// Every fault.
+            pub const ALL: &'static [Self] = &[$(Self::$fault),*];
+
+            /// What there is to say of it.
+            pub fn info(self) -> FaultInfo {
+                match self {
+                    $(Self::$fault => FaultInfo {
+                        name: $name,
+                        report: $report,
+                        rule: $rule,
+                        sentence: $sentence,
+                        replace: $replace,
+                        caught: $caught,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+use Caught::{By, Never, With};
+
+faults! {
+    // Truncation and epochs.
+    TruncateToHw "truncate-to-hw" "KIP-101, KAFKA-1211 (B01, B02)" "F5, M4"
+        "a follower cuts its log at its own high watermark, which lags"
+        By("fast-failover", Violate(CandidatesComplete), 7);
+        |r| {
+            r.cut_on_following = |leo, hw| leo.min(hw);
+            // No leader compares epochs, so none can say where logs diverge.
+            r.diverging = |_, _, _| Ok(None);
+        };
+    EpochLookupExact "epoch-lookup-exact" "KIP-279, KAFKA-6361 (B03)" "epoch look-up"
+        "the leader answers where a later epoch starts, though it may not have known the asked one"
+        By("fast-failover", Violate(LogsMatch), 9);
+        |r| r.epoch_end = broken::epoch_end_exact;
+    NoEpochEntryWithoutRecords "no-epoch-entry-without-records" "KAFKA-7415 (B18)" "L3"
+        "an epoch is remembered only with its first record"
+        By("fast-failover", Lose(CanSettle), 3);
+        |r| r.begin_epoch = |_, _, _| ();
+    LookupBelowFirstUndefined "lookup-below-first-undefined" "KAFKA-7415 (B18)" "epoch look-up"
+        "an epoch below the first one known is unknown to the leader"
+        By("power-loss", Lose(CanSettle), 2);
+        |r| r.epoch_end = broken::epoch_end_undefined_below;
+    KeepTrailingEntry "keep-trailing-entry" "KAFKA-10706 (B19)" "T6"
+        "a cut at or past the log end leaves an epoch entry without records"
+        By("fast-failover", Lose(CanSettle), 5);
+        |r| r.cut_cache = |cache, to, leo| if to < leo { f::cut_cache(cache, to, leo) };
+    T5UsesLeaderEnd "t5-uses-leader-end" "derived (T5)" "T5"
+        "a follower that does not know the leader's epoch cuts at the leader's end of it"
+        By("fast-failover", Lose(CanSettle), 6);
+        |r| r.cut_on_diverging = |_, leo, leader| leader.offset.min(leo);
+    ForgetLastFetchedEpoch "forget-last-fetched-epoch" "KAFKA-15510" "Q5"
+        "an empty answer makes a follower forget its newest epoch"
+        Never(&["fast-failover", "fenced", "power-loss"],
+            "an empty answer has compared the epochs already, and within one epoch of one \
+             leader nothing diverges again");
+        |r| r.last_epoch = |cache, after| match after {
+            crate::rules::AnswerTaken::Empty => None,
+            after => f::last_epoch(cache, after),
+        };
+    HwBeforeTruncation "hw-before-truncation" "KAFKA-14704 (B11, B96)" "Q3"
+        "a follower takes the high watermark of a diverging answer before it cuts its log"
+        By("fenced", Violate(ConsistentRead), 7);
+        |r| r.on_diverging = |own, answered, leo| {
+            Diverged::CutLater(f::follower_hw(own, answered, leo))
+        };
+
+    // Fencing.
+    UnfencedFetch "unfenced-fetch" "KIP-320, KAFKA-6880 (B04, B13)" "F1"
+        "a leader serves, and counts, a fetch made in another epoch"
+        By("re-elected", Violate(CandidatesComplete), 11);
+        |r| r.fence = |_, _| None;
+    UnfencedFetchReply "unfenced-fetch-reply" "KAFKA-18991 (B06, B07)" "Q2"
+        "a follower takes any answer whose offset is its log end"
+        By("fast-failover", Violate(EpochsOrdered), 10);
+        |r| {
+            r.answer_is_mine = |of, mine| of.offset == mine.offset;
+            r.diverging_is_mine = r.answer_is_mine;
+        };
+    UnfencedTruncation "unfenced-truncation" "Kip320.tla, rule 2 (B07, B98)" "Q2"
+        "a follower cuts its log by a diverging answer of another epoch"
+        By("stale-fetch", Violate(CandidatesComplete), 20);
+        |r| r.diverging_is_mine = |of, mine| of.offset == mine.offset;
+    AppendHigherEpochFromReply "append-higher-epoch-from-reply" "KAFKA-18723 (B08)" "Q4b"
+        "a follower appends records of an epoch that it did not ask in"
+        Never(&["zombie", "fenced"],
+            "an answer is made and sent in one step here, so it holds nothing newer than \
+             the epoch that was asked in");
+        |r| r.takes = |records, _| records.len();
+    SkipReconcileSameLeader "skip-reconcile-same-leader" "KAFKA-7164" "M2"
+        "a follower whose leader begins a new epoch goes on as before"
+        By("fast-failover", Lose(CanSettle), 5);
+        |r| r.restarts_fetcher = || false;
+
+    // What a fetch counts for.
+    DivergingFetchCountsAsAck "diverging-fetch-counts-as-ack" "KAFKA-13141 (B14)" "F6"
+        "a fetch from a log that diverges is taken for an acknowledgement"
+        By("fast-failover", Violate(CandidatesComplete), 6);
+        |r| r.counts_as_progress = |c| matches!(c, Checked::Good | Checked::Diverging(_));
+    OutOfRangeCountsAsAck "out-of-range-counts-as-ack" "RocketMQ #3015 (B52)" "F7"
+        "a fetch past the log end is taken for an acknowledgement"
+        With(Fault::NoEpochEntryWithoutRecords, "fast-failover", Violate(CandidatesComplete), 6);
+        |r| r.counts_as_progress = |c| matches!(c, Checked::Good | Checked::OutOfRange);
+    NoBrokerEpochFenceOnProgress "no-broker-epoch-fence-on-progress" "KIP-903" "U1"
+        "a fetch of a former life counts for the present one"
+        By("power-loss", Violate(CandidatesComplete), 13);
+        |r| r.from_older_life = |_, _| false;
+    KeepFollowerLeoOnReElection "keep-follower-leo-on-re-election" "X1, Kafka as shipped" "L3"
+        "a leader that is elected again keeps what it knew of its followers"
+        By("re-elected", Violate(CandidatesComplete), 11);
+        |r| r.progress_at_start = |before: Progress| before;
+
+    // Changes of the ISR.
+    IgnorePendingExpand "isr-instead-of-maximal-isr-expand" "KAFKA-8836 (B33)" "I1"
+        "a follower that is proposed into the ISR does not count before the answer"
+        By("isr-race", Violate(CandidatesComplete), 6);
+        |r| r.maximal_isr = |isr, _| isr.to_vec();
+    CountPendingShrink "isr-instead-of-maximal-isr-shrink" "KIP-497, AsyncIsr.tla (B33, B102)" "S2"
+        "a follower that is proposed out of the ISR does not count from then on"
+        By("lag", Violate(CandidatesComplete), 2);
+        |r| r.maximal_isr = broken::proposed_isr;
+    EqualPartitionEpochCancels "equal-partition-epoch-cancels-pending" "X2, as shipped" "L1, L2"
+        "metadata that repeats a partition epoch cancels a newer proposal"
+        By("isr-race", Violate(CandidatesComplete), 7);
+        |r| r.settles = |image, mine| image >= mine;
+    JoinAtHwOnly "join-isr-at-hw-only" "KAFKA-7128 (B32)" "E1"
+        "a follower joins at a high watermark that lags behind the start of the epoch"
+        By("power-loss", Violate(CandidatesComplete), 12);
+        |r| r.joins = |join| i::joins(Join { epoch_start: 0, ..join });
+    JoinByLagTimeOnly "join-isr-by-lag-time-only" "a public broker in Rust" "E1"
+        "a follower joins as soon as it fetches, wherever it is"
+        By("isr-race", Violate(CandidatesComplete), 6);
+        |r| r.joins = |join| i::joins(Join { hw: 0, epoch_start: 0, ..join });
+    JoinWhileFenced "join-isr-while-fenced" "KIP-841, KAFKA-13916 (B49)" "E1, 18.13"
+        "a fenced broker that fetches on joins the ISR"
+        By("fenced", Violate(IsrSound), 4);
+        |r| {
+            r.joins = |mut join| {
+                join.known.state = Session::Active;
+                i::joins(join)
+            };
+            r.member_is_active = |_| true;
+        };
+    StaleBrokerEpochRejoins "stale-broker-epoch-rejoins" "KIP-903 (B47, B62)" "E1, 18.13"
+        "a broker joins the ISR for what a former life of it had"
+        By("last-replica", Violate(CandidatesComplete), 17);
+        |r| r.member_lives = |_, _| true;
+    UncheckedPartitionEpoch "alter-partition-unchecked-partition-epoch" "KIP-497" "18.8"
+        "the controller accepts a proposal made at an older version of the registration"
+        By("min-isr", Violate(CandidatesComplete), 5);
+        |r| r.version_is_current = |_, _| true;
+    RevertOnUnknownOutcome "revert-on-unknown-outcome" "KIP-497 (R3)" "R3"
+        "a leader takes a refusal for a proof that nothing was applied"
+        By("isr-race", Violate(CandidatesComplete), 10);
+        |r| r.refused = |error| match i::refused(error) {
+            Fate::Unknown => Fate::Void,
+            fate => fate,
+        };
+    RevertOnLostAnswer "revert-on-lost-answer" "KAFKA-8836 (B33)" "R4"
+        "a leader whose ISR change is not answered takes it for not applied"
+        By("isr-race", Violate(CandidatesComplete), 7);
+        |r| r.answer_lost = || Fate::Void;
+    ReplyMatchedByNothing "reply-matched-by-nothing" "KAFKA-12686 (B36)" "R0"
+        "any answer is taken for the answer to the open proposal"
+        Never(&["isr-race", "reset"],
+            "one proposal is on its way at a time (S3), and what is void by then is refused");
+        |r| r.reply_is_mine = |_, _| true;
+    RefusalWithoutEpoch "refusal-without-epoch" "X6, Kafka as shipped" "R2"
+        "a proposal refused for an ineligible member can still be accepted by an earlier try of it"
+        By("isr-race", Violate(CandidatesComplete), 12);
+        |r| r.refusal_is_versioned = |_| false;
+    ResendWithFreshBrokerEpochs "resend-with-fresh-broker-epochs" "derived (P1)" "P1, R4"
+        "a proposal that got lost is sent again with the broker epochs of now"
+        By("reset", Violate(CandidatesComplete), 16);
+        |r| r.resent = |_, now| now;
+
+    // The high watermark.
+    HwUnderMinIsr "hw-under-min-isr" "KAFKA-15583 (B55)" "H1"
+        "records become readable though the ISR is under its minimum"
+        By("under-min-isr", Violate(CommittedSurvives), 7);
+        |r| r.hw_may_move = |_, _, _| true;
+    MinIsrOfMaximalIsr "min-isr-of-maximal-isr" "the course chapter's advance_hw" "H1"
+        "a proposed member counts for the minimum before it is accepted"
+        By("three-under-min", Violate(CandidatesComplete), 7);
+        |r| r.hw_may_move = |_, maximal, min_isr| i::hw_may_move(maximal, maximal, min_isr);
+    HwGoesBack "hw-goes-back" "KAFKA-3978 (B64)" "H3"
+        "a leader lowers its high watermark to the slowest follower"
+        By("isr-race", Violate(LeaderHwMonotone), 6);
+        |r| r.raised = |_, candidate| candidate;
+    NewLeaderRaisesHwToLeo "new-leader-raises-hw-to-leo" "derived (L5)" "L5"
+        "a new leader takes everything it has for committed"
+        By("fast-failover", Violate(CandidatesComplete), 4);
+        |r| r.hw_at_start = |_, leo| leo;
+    HwOverAllReplicas "hw-over-all-replicas" "derived (H2)" "H2"
+        "the high watermark waits for every replica"
+        By("isr-race", Lose(Served), 3);
+        |r| r.counts_for_hw = |_| true;
+    NoHwUpdateOnIsrConfirm "no-hw-update-on-isr-confirm" "KAFKA-13091 (B35)" "H5"
+        "the high watermark is not tried when a proposal is accepted"
+        By("lag", Lose(Served), 9);
+        |r| r.tries_hw_after_accept = || false;
+    NoHwAfterRevert "no-hw-after-revert" "X4, Kafka as shipped" "H5"
+        "the high watermark is not tried when a proposal is refused for good"
+        With(Fault::RefusalWithoutEpoch, "reset", Lose(Served), 7);
+        |r| r.tries_hw_after_refusal = || false;
+    NoHwOnEligibilityChange "no-hw-on-eligibility-change" "X5, Kafka as shipped" "H5"
+        "the high watermark is not tried when only a broker's state changes"
+        Never(&["isr-race", "shutdown"],
+            "with the slow clock nobody waits for a replica outside the ISR, so a change of \
+             its state lets nothing move");
+        |r| r.tries_hw_on_brokers = || false;
+
+    // Producers and consumers.
+    AcknowledgeOnAppend "acknowledge-on-append" "derived (A5)" "A5"
+        "acks=all is answered as soon as the leader has the record"
+        By("fast-failover", Violate(AcknowledgedHonestly), 1);
+        |r| r.waits = |_: Acks| false;
+    AcknowledgeByFollowerHw "acknowledge-by-follower-hw" "KAFKA-20634 (B70)" "V1"
+        "what waits at a former leader is answered by its high watermark as a follower"
+        By("fenced", Violate(AcknowledgedHonestly), 10);
+        |r| {
+            r.ends_with_reign = |_| false;
+            r.decides = |waiting, _, hw| waiting.offset < hw;
+        };
+    WaitersSurviveLostLeadership "waiters-survive-lost-leadership" "derived (V1, V5)" "V1"
+        "what waits at a former leader is answered when it leads again"
+        By("fenced", Violate(AcknowledgedHonestly), 10);
+        |r| {
+            r.ends_with_reign = |_| false;
+            r.decides = |waiting, leads, hw| leads.is_some() && waiting.offset < hw;
+        };
+    MinIsrNotCheckedBeforeAppend "check-min-isr-not-before-append" "derived (A3)" "A3"
+        "acks=all is appended before it is refused for want of replicas"
+        By("elr", Violate(RefusedWritesNothing), 3);
+        |r| r.admits = |isr, min_isr| match crate::rules::leader::admits(isr, min_isr) {
+            Admission::Refuse(error) => Admission::AppendAndRefuse(error),
+            admission => admission,
+        };
+    ServeConsumerPastHw "serve-consumer-past-hw" "KAFKA-9196 (B67, B68)" "N1"
+        "consumers read everything a broker has"
+        By("fast-failover", Violate(ConsistentRead), 4);
+        |r| r.readable = |_, leo| leo;
+
+    // The controller.
+    ElectOutsideIsr "elect-outside-isr" "Iggy #3824 (B78)" "O1"
+        "any active replica may be elected"
+        By("isr-race", Violate(CommittedSurvives), 6);
+        |r| r.may_lead = |candidate| candidate.is_active;
+    UncleanCountsAsClean "unclean-counts-as-clean" "KAFKA-18635 (B56, B61)" "B2"
+        "a broker that lost its log's end stays in the ELR"
+        By("last-replica", Violate(CommittedSurvives), 12);
+        |r| r.is_clean = |_, _| true;
+    ResumeEpochAfterRestart "resume-epoch-after-restart" "KIP-380 (B50, B79, B86)" "B1"
+        "a broker that is back before its session is over goes on where its former life was"
+        By("power-loss", Violate(CommittedSurvives), 7);
+        |r| r.may_register = |_| true;
+    NoEpochBumpOnReElection "no-epoch-bump-on-unclean-restart" "AutoMQ #1187 (B51)" "K1"
+        "a leader that comes back goes on in the epoch it led before"
+        By("last-replica", Violate(CandidatesComplete), 12);
+        |r| r.begins_epoch = |was, last, now| was != now && now != last;
+    LastReplicaStanding "last-replica-standing-without-elr" "KIP-966 (B54)" "B7, Z1, Z2"
+        "the last member stays in the ISR and is elected, whatever it lost"
+        By("last-replica", Violate(CommittedSurvives), 12);
+        |r| r.eligible_after = |_| None;
+    IsrWrittenEmpty "isr-written-empty" "KAFKA-708 (B59)" "B7"
+        "the last member is removed though there is no ELR"
+        By("no-elr", Violate(IsrSound), 3);
+        |r| r.may_be_empty = || true;
+    ElectInactiveLastLeader "elect-inactive-last-leader" "Kafka before 4.1" "O2"
+        "the last known leader is elected though it is not active"
+        By("last-replica", Violate(IsrSound), 6);
+        |r| r.last_leader_may = |_| true;
+    ElrKeptOnMinIsrChange "elr-kept-on-min-isr-change" "KAFKA-16540 (B58)" "Z4"
+        "the ELR of another minimum is kept"
+        By("min-isr-of-two", Violate(CandidatesComplete), 4);
+        |r| r.elr_after_min_isr = |elr| elr;
+    MinIsrChangeWithoutEpoch "min-isr-change-without-epoch" "X3, Kafka as shipped" "Z5"
+        "a change of the minimum is no new version of the registration"
+        By("min-isr", Violate(CandidatesComplete), 5);
+        |r| r.min_isr_is_versioned = || false;
 }
 
 impl Fault {
-    /// Every fault.
-    pub const ALL: [Fault; 7] = [
-        Fault::TruncateToHw,
-        Fault::EpochLookupExact,
-        Fault::UnfencedFetch,
-        Fault::UnfencedFetchReply,
-        Fault::HwUnderMinIsr,
-        Fault::LastReplicaStanding,
-        Fault::UncleanCountsAsClean,
-    ];
-
     /// The fault with this name.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.info().name == name)
+        Self::ALL.iter().copied().find(|f| f.info().name == name)
     }
-
-    /// What there is to say of it.
-    #[expect(clippy::too_many_lines, reason = "a table: one row after another")]
-    pub fn info(self) -> FaultInfo {
-        match self {
-            Self::TruncateToHw => FaultInfo {
-                name: "truncate-to-hw",
-                report: "KIP-101, KAFKA-1211 (B01, B02)",
-                rule: "F5, M4",
-                sentence: "a follower cuts its log at its own high watermark, which lags",
-                replace: |rules| {
-                    rules.cut_on_following = |leo, hw| leo.min(hw);
-                    // No leader compares epochs, so none can say where logs diverge.
-                    rules.diverging = |_, _, _| Ok(None);
-                },
-                caught_by: ("one-crash", Property::CommittedSurvives),
-                trace: "kip101-scenario-1",
-            },
-            Self::EpochLookupExact => FaultInfo {
-                name: "epoch-lookup-exact",
-                report: "KIP-279, KAFKA-6361 (B03)",
-                rule: "epoch look-up",
-                sentence: "the leader answers where the first later epoch starts, though it \
-                           may never have known the asked one",
-                replace: |rules| rules.epoch_end = epoch_end_exact,
-                caught_by: ("fast-failover", Property::LogsMatch),
-                trace: "kip279-a-b-a",
-            },
-            Self::UnfencedFetch => FaultInfo {
-                name: "unfenced-fetch",
-                report: "KIP-320, KAFKA-6880 (B04)",
-                rule: "F1",
-                sentence: "a leader serves, and counts, a fetch made in another epoch",
-                replace: |rules| rules.fence = |_, _| None,
-                caught_by: ("stale-fetch", Property::CommittedSurvives),
-                trace: "unfenced-fetch",
-            },
-            Self::UnfencedFetchReply => FaultInfo {
-                name: "unfenced-fetch-reply",
-                report: "KAFKA-18991 (B07)",
-                rule: "Q2",
-                sentence: "a follower takes any answer whose offset is its log end",
-                replace: |rules| rules.answer_is_mine = |of, mine| of.offset == mine.offset,
-                caught_by: ("zombie", Property::EpochsOrdered),
-                trace: "unfenced-fetch-reply",
-            },
-            Self::HwUnderMinIsr => FaultInfo {
-                name: "hw-under-min-isr",
-                report: "KAFKA-15583 (B55)",
-                rule: "H1",
-                sentence: "acks=1 records become readable though the ISR is under its minimum",
-                replace: |rules| rules.hw_may_move = |_, _| true,
-                caught_by: ("under-min-isr", Property::CommittedSurvives),
-                trace: "hw-under-min-isr",
-            },
-            Self::LastReplicaStanding => FaultInfo {
-                name: "last-replica-standing-without-elr",
-                report: "KIP-966 (B54)",
-                rule: "B7, Z1, Z2",
-                sentence: "the last member stays in the ISR and is elected, whatever it lost",
-                replace: |rules| rules.eligible_after = |_: IsrChange<'_>| None,
-                caught_by: ("last-replica", Property::CommittedSurvives),
-                trace: "last-replica-standing",
-            },
-            Self::UncleanCountsAsClean => FaultInfo {
-                name: "unclean-counts-as-clean",
-                report: "KAFKA-18635 (B56, B79)",
-                rule: "B2",
-                sentence: "a broker that lost its log's end stays in the ISR",
-                replace: |rules| rules.keeps_place = |_: LogFate| true,
-                caught_by: ("power-loss", Property::CommittedSurvives),
-                trace: "unclean-counts-as-clean",
-            },
-        }
-    }
-}
-
-/// KIP-101's answer before KIP-279: the asked epoch itself, ending where the first later one
-/// starts.
-fn epoch_end_exact(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart> {
-    let latest = cache.last()?.epoch;
-    if asked >= latest {
-        return (asked == latest).then_some(EpochStart { epoch: asked, offset: leo });
-    }
-    let next = cache.iter().find(|e| e.epoch > asked)?;
-    Some(EpochStart { epoch: asked, offset: next.offset })
 }
 
 #[cfg(test)]
@@ -157,7 +351,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_found() {
         for fault in Fault::ALL {
-            assert_eq!(Fault::by_name(fault.info().name), Some(fault));
+            assert_eq!(Fault::by_name(fault.info().name), Some(*fault));
         }
         assert_eq!(Fault::by_name("none"), None);
     }

@@ -8,6 +8,7 @@
 
 pub mod bench;
 pub mod broker;
+pub mod cases;
 pub mod catalogue;
 pub mod client;
 pub mod controller;
@@ -26,6 +27,7 @@ pub mod rules;
 pub mod scenario;
 pub mod scripts;
 pub mod search;
+pub mod suite;
 pub mod svg;
 pub mod system;
 pub mod text;

@@ -147,7 +147,40 @@ pub fn cut_off(step: &mut Step<'_, '_, Partition>, broker: Node, reaches: impl F
         }
         to != broker || open && m.kind() == Kind::Fetch
     });
-    // What an earlier life sent stays ahead of what this one did.
+    put_broken(step, cut);
+}
+
+/// The connections between two running nodes break. Answers that were not read are lost. A request
+/// may have been read, and then be handled at any later time; nobody hears what becomes of it.
+pub fn reset(step: &mut Step<'_, '_, Partition>, one: Node, other: Node) {
+    let mut cut = Vec::new();
+    step.retain(|flight| {
+        let Flying::Message(m) = flight.message() else { return true };
+        let open = m.connection == Connection::Open;
+        if !open || !between(m, one, other) {
+            return true;
+        }
+        if matches!(m.kind(), Kind::Fetch | Kind::AlterPartition) {
+            cut.push(flight.number());
+        }
+        false
+    });
+    put_broken(step, cut);
+}
+
+/// Whether anything is under way on the connections between two nodes.
+pub fn is_busy(row: &Whole<'_>, one: Node, other: Node) -> bool {
+    messages(row).any(|m| m.connection == Connection::Open && between(m, one, other))
+}
+
+fn between(m: &InFlight, one: Node, other: Node) -> bool {
+    let Envelope { from, to, .. } = m.envelope;
+    (from, to) == (one, other) || (to, from) == (one, other)
+}
+
+/// Puts these messages on a connection that broke. What an earlier life sent stays ahead of what
+/// this one did.
+fn put_broken(step: &mut Step<'_, '_, Partition>, cut: Vec<u32>) {
     for number in cut {
         let cut_message = step.remake(number, 0, |flying| {
             let m = flying.message().expect("only messages are cut off").clone();

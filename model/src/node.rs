@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use klog_trace::action::{Acks, Node};
+use klog_trace::view::Policy;
 use klog_trace::{BrokerView, ClientAnswer, ControllerView, Image, Message};
 use serde::{Deserialize, Serialize};
 use stateright::actor::{Actor, Id, Out};
 
-use crate::rules::{LogFate, Rules};
+use crate::rules::Rules;
 use crate::{broker, client, controller};
 
 /// What reaches an actor: a message of a peer, or an event of its environment.
@@ -36,10 +37,12 @@ pub enum Event {
     Crash,
     /// Broker: the machine loses power; this many records survive.
     PowerLoss { keep: u8 },
-    /// Broker: start again and register. Controller: this broker registers.
-    Restart { broker: Node },
-    /// Broker to controller within a restart: what became of its log.
-    Register(LogFate),
+    /// Broker: the process ends in order, and leaves a marker of it.
+    Stop,
+    /// Broker: start again and register.
+    Restart,
+    /// Broker to controller within a restart: the broker epoch in the marker of a clean shutdown.
+    Register { marker: Option<u8> },
     /// Controller to broker within a restart: the broker epoch of its new life.
     Registered { epoch: u8 },
     /// Controller: the broker's session expires.
@@ -48,8 +51,20 @@ pub enum Event {
     Unfence { broker: Node },
     /// Controller: move the leadership.
     Move { to: Node },
+    /// Controller: the broker wants to go down in order.
+    ShutDown { broker: Node },
+    /// Controller: an operator changes the minimum ISR.
+    ChangeMinIsr { to: u8 },
     /// Broker: write the high watermark checkpoint.
     Checkpoint,
+    /// Broker: the connections between it and this node broke.
+    Disconnected { from: Node },
+    /// Leader: send the proposal that got lost again.
+    Resend,
+    /// Broker: the undecided produces have waited long enough.
+    TimeOut,
+    /// Follower: cut the log where the answer says.
+    Truncate,
 }
 
 /// One actor: which of the three it is, and the rules it goes by.
@@ -57,8 +72,10 @@ pub enum Event {
 pub struct NodeActor {
     /// The protocol's decisions.
     pub rules: Rules,
-    /// `min.insync.replicas`, not more than there are brokers.
+    /// `min.insync.replicas` at the start.
     pub min_isr: u8,
+    /// How the controller elects.
+    pub policy: Policy,
     /// Number of brokers: 0 is the controller, 1 to this are brokers, the next is the client.
     pub brokers: Node,
 }

@@ -63,12 +63,14 @@ impl Partition {
                 let nobody_waits = m.connection == Connection::Broken || given_up;
                 unsent || nobody_waits && newer(to).is_some_and(fenced)
             }
-            Message::FetchAnswer { of_epoch, of_offset, .. } => {
+            Message::FetchAnswer { of_epoch, of_offset, diverging, .. } => {
                 let of = EpochStart { epoch: of_epoch, offset: of_offset };
-                newer_than(row.broker(to), of_epoch).is_some_and(|mine| {
-                    let at_best = EpochStart { epoch: mine, offset: of_offset };
-                    !(rules.answer_is_mine)(of, at_best)
-                })
+                let is_mine = match diverging {
+                    Some(_) => rules.diverging_is_mine,
+                    None => rules.answer_is_mine,
+                };
+                newer_than(row.broker(to), of_epoch)
+                    .is_some_and(|mine| !is_mine(of, EpochStart { epoch: mine, offset: of_offset }))
             }
             // A live leader's slot is held until the answer comes (S3).
             Message::AlterPartition { partition_epoch, .. } => {

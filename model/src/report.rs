@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use klog_trace::Action;
-use klog_trace::property::{Kind, Property, Witness};
+use klog_trace::property::{Kind, Witness};
 use klog_trace::trace::Bounds;
 use levelwise::{Bound, Unusable};
 use serde::Serialize;
 
 use crate::protocol::Protocol;
-use crate::search::{Figures, Files, Goal, Identity, Limits, Panicked, search_with};
+use crate::search::{Asked, Figures, Files, Goal, Identity, Limits, Panicked, search_with};
 use crate::system::Partition;
 use crate::system::System;
 
@@ -26,6 +26,8 @@ pub struct Job {
     /// Search for this row alone, and end where it is violated or witnessed; the whole space and
     /// all rows if `None`.
     pub only: Option<&'static str>,
+    /// Whether what must stay possible is asked too, where all rows are.
+    pub asked: Asked,
     /// What is expected; `None` if nothing is.
     pub expected: Option<Expectation>,
 }
@@ -33,8 +35,8 @@ pub struct Job {
 /// What a run must show.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// Properties that are violated, each with the length of the shortest counterexample.
-    pub violated: Vec<(Property, usize)>,
+    /// What is violated or lost, each with the length of the shortest counterexample.
+    pub violated: Vec<(Goal, usize)>,
     /// Witnesses that are seen.
     pub witnesses: Vec<Witness>,
 }
@@ -43,8 +45,8 @@ impl Expectation {
     /// What a row must show, and in how many steps; `None` if nothing is expected of it.
     fn of(&self, goal: Goal) -> Option<(Outcome, Option<usize>)> {
         match goal {
-            Goal::Violate(property) => {
-                let steps = self.violated.iter().find(|v| v.0 == property).map(|v| v.1);
+            Goal::Violate(_) | Goal::Lose(_) => {
+                let steps = self.violated.iter().find(|v| v.0 == goal).map(|v| v.1);
                 Some((if steps.is_some() { Outcome::Violated } else { Outcome::Holds }, steps))
             }
             Goal::Witness(witness) => {
@@ -155,7 +157,7 @@ pub struct Report {
     /// States that are known and were not looked behind, since a limit was reached: none, or the
     /// search is bounded. Stateright's checker does not tell how many.
     pub boundary_cut: Option<u64>,
-    /// States in which more was lost to power than is promised to survive.
+    /// States in which more went wrong than is promised to survive.
     pub outside_claim: u64,
     /// Bound on the probability that two distinct states were taken for one: n² / 2⁶⁵.
     pub collision_probability: f64,
@@ -224,7 +226,7 @@ fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result
     let system = System::with_seed(job.protocol.clone(), job.bounds.clone(), seed);
     let system = Arc::new(system);
     let only = job.only.and_then(Goal::of);
-    let mut found = search_with(&system, only, limits, files)?;
+    let mut found = search_with(&system, only, job.asked, limits, files)?;
     let paths = std::mem::take(&mut found.paths);
     let unled = std::mem::take(&mut found.unled);
     let of = |goal: Goal| {
@@ -232,9 +234,9 @@ fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result
         let unled = || unled.iter().find(|hit| hit.0 == goal).map(|hit| hit.1);
         (path.as_ref().map(Vec::len).or_else(unled), path)
     };
-    let goals = Goal::every_row().filter(|goal| only.is_none_or(|only| only == *goal));
+    let goals: Vec<Goal> = only.map_or_else(|| Goal::rows(job.asked).collect(), |only| vec![only]);
     let bound = found.figures.bound;
-    let properties = goals.map(|goal| row(job, goal, of(goal), bound)).collect();
+    let properties = goals.into_iter().map(|goal| row(job, goal, of(goal), bound)).collect();
     let names = (&Action::KINDS[..], &Partition::guard_names()[..]);
     let report = Report::new(job.subject(), found.figures, names, properties, started);
     Ok(Report { outside_claim: found.outside_claim, ..report })
@@ -265,9 +267,9 @@ impl Outcome {
     /// How a row fared in a search that was ended by `bound`.
     pub fn of(kind: Kind, hit: bool, bound: Option<Bound>) -> Self {
         match (kind, hit) {
-            (Kind::Always, true) => Self::Violated,
+            (Kind::Always | Kind::Progress, true) => Self::Violated,
             (Kind::Witness, true) => Self::Witnessed,
-            (Kind::Always, false) if bound.is_none() => Self::Holds,
+            (Kind::Always | Kind::Progress, false) if bound.is_none() => Self::Holds,
             (_, false) => Self::NotFound,
         }
     }

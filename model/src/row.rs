@@ -1,12 +1,12 @@
 //! One state of the whole, and what may be asked of it.
 
 use klog_trace::action::Node;
-use klog_trace::trace::Bounds;
-use klog_trace::view::{Life, Role};
-use klog_trace::{Action, BrokerView, ControllerView, EpochStart, Ghost, Image, Record, World};
+use klog_trace::trace::{Bounds, Budget};
+use klog_trace::view::{Life, Policy, Role};
+use klog_trace::{Action, BrokerView, ControllerView, Ghost, Image, World};
 use levelwise::system::State;
 
-use crate::broker::{epoch_of, leader};
+use crate::broker::{epoch_of, isr};
 use crate::client::Client;
 use crate::network;
 use crate::node::NodeState;
@@ -18,58 +18,48 @@ pub type Whole<'a> = State<'a, Partition>;
 
 /// How often the environment may still perturb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budgets {
-    /// Leadership moves.
-    pub moves: u8,
-    /// Process crashes.
-    pub crashes: u8,
-    /// Power losses.
-    pub power_losses: u8,
-    /// Clock jumps past the lag limit.
-    pub lag_checks: u8,
-    /// High watermark checkpoints.
-    pub checkpoints: u8,
-}
+pub struct Budgets([u8; Budgets::BYTES]);
 
 impl Budgets {
     /// How many words of a state they take.
-    pub const WORDS: usize = 2;
+    pub const WORDS: usize = Budget::ALL.len().div_ceil(4);
+    const BYTES: usize = Self::WORDS * 4;
 
     /// The whole budget.
     pub fn of(bounds: &Bounds) -> Self {
-        Self {
-            moves: bounds.moves,
-            crashes: bounds.crashes,
-            power_losses: bounds.power_losses,
-            lag_checks: bounds.lag_checks,
-            checkpoints: bounds.checkpoints,
-        }
+        let mut left = [0; Self::BYTES];
+        left[..Budget::ALL.len()].copy_from_slice(&bounds.budgets());
+        Self(left)
+    }
+
+    /// Whether something is left of one.
+    pub fn has(&self, budget: Budget) -> bool {
+        self.0[budget as usize] > 0
     }
 
     /// Takes a perturbation from its budget; healing takes nothing.
     pub fn spend(&mut self, action: Action) {
-        let budget = match action {
-            Action::Move { .. } => &mut self.moves,
-            Action::Crash { .. } => &mut self.crashes,
-            Action::PowerLoss { .. } => &mut self.power_losses,
-            Action::LagCheck { .. } => &mut self.lag_checks,
-            Action::Checkpoint { .. } => &mut self.checkpoints,
-            _ => return,
-        };
-        *budget -= 1;
+        if let Some(budget) = Budget::of(action) {
+            self.0[budget as usize] -= 1;
+        }
     }
 
     /// As words of a state.
     pub fn words(self) -> [u32; Self::WORDS] {
-        let Self { moves, crashes, power_losses, lag_checks, checkpoints } = self;
-        [u32::from_le_bytes([moves, crashes, power_losses, lag_checks]), u32::from(checkpoints)]
+        let mut words = [0; Self::WORDS];
+        for (word, bytes) in words.iter_mut().zip(self.0.chunks_exact(4)) {
+            *word = u32::from_le_bytes(bytes.try_into().expect("a chunk of four"));
+        }
+        words
     }
 
     /// Of the words of a state.
-    pub fn of_words(first: u32, second: u32) -> Self {
-        let [moves, crashes, power_losses, lag_checks] = first.to_le_bytes();
-        let checkpoints = second as u8;
-        Self { moves, crashes, power_losses, lag_checks, checkpoints }
+    pub fn of_words(words: impl Fn(usize) -> u32) -> Self {
+        let mut left = [0; Self::BYTES];
+        for (n, bytes) in left.chunks_exact_mut(4).enumerate() {
+            bytes.copy_from_slice(&words(n).to_le_bytes());
+        }
+        Self(left)
     }
 }
 
@@ -92,9 +82,6 @@ pub trait Row<'a> {
 
     /// Whether the node's process runs.
     fn is_reachable(&self, n: Node) -> bool;
-
-    /// Whether a waiting produce of this broker is decided.
-    fn has_verdict(&self, n: Node) -> bool;
 
     /// Whether a lag check would make this leader propose a shrink.
     fn can_shrink(&self, n: Node) -> bool;
@@ -133,25 +120,16 @@ impl<'a> Row<'a> for Whole<'a> {
     }
 
     fn budgets(&self) -> Budgets {
-        Budgets::of_words(self.word(0), self.word(1))
+        Budgets::of_words(|n| self.word(n))
     }
 
     fn is_reachable(&self, n: Node) -> bool {
         n == klog_trace::action::CONTROLLER || self.broker(n).life == Life::Up
     }
 
-    fn has_verdict(&self, n: Node) -> bool {
-        let broker = self.broker(n);
-        match &broker.role {
-            Role::Leader { waiting, .. } => waiting.iter().any(|w| w.offset < broker.hw),
-            _ => false,
-        }
-    }
-
     fn can_shrink(&self, n: Node) -> bool {
         let broker = self.broker(n);
-        let free = matches!(&broker.role, Role::Leader { pending: None, .. });
-        free && broker.proposed_at.is_none() && !leader::laggards(broker).is_empty()
+        isr::may_propose(broker) && !isr::laggards(broker).is_empty()
     }
 
     fn has_metadata(&self, n: Node) -> bool {
@@ -175,41 +153,28 @@ pub(crate) fn newer_than(broker: &BrokerView, epoch: u8) -> Option<u8> {
 pub struct RowView<'b, 'a> {
     /// The state.
     pub row: &'b Whole<'a>,
-    /// Number of brokers.
-    pub brokers: Node,
-    /// Effective minimum size of the ISR.
-    pub min_isr: u8,
+    /// Whose state it is.
+    pub partition: &'b Partition,
 }
 
 impl World for RowView<'_, '_> {
     fn brokers(&self) -> Node {
-        self.brokers
+        self.partition.bounds.brokers
     }
-    fn is_up(&self, broker: Node) -> bool {
-        self.row.broker(broker).life == Life::Up
+    fn broker(&self, broker: Node) -> &BrokerView {
+        self.row.broker(broker)
     }
-    fn log(&self, broker: Node) -> &[Record] {
-        &self.row.broker(broker).log
+    fn controller(&self) -> &ControllerView {
+        self.row.controller()
     }
-    fn epochs(&self, broker: Node) -> &[EpochStart] {
-        &self.row.broker(broker).epochs
-    }
-    fn hw(&self, broker: Node) -> u8 {
-        self.row.broker(broker).hw
-    }
-    fn leads(&self, broker: Node) -> Option<u8> {
-        self.row.broker(broker).leads()
-    }
-    fn leader_epoch(&self) -> u8 {
-        self.row.controller().image.leader_epoch
-    }
-    fn isr(&self) -> &[Node] {
-        &self.row.controller().image.isr
-    }
-    fn min_isr(&self) -> u8 {
-        self.min_isr
+    fn policy(&self) -> Policy {
+        self.partition.actor.policy
     }
     fn ghost(&self) -> &Ghost {
         self.row.world()
+    }
+    fn readable(&self, broker: Node) -> u8 {
+        let BrokerView { hw, log, .. } = self.row.broker(broker);
+        (self.partition.actor.rules.readable)(*hw, log.len() as u8)
     }
 }

@@ -4,254 +4,188 @@
 //! replication rules (A1, F5, H1, ...) or the KIP it comes from. A known fault replaces one of
 //! them ([`crate::fault`]); there is no toggle inside.
 
-use klog_trace::EpochStart;
-use klog_trace::Record;
-use klog_trace::action::Node;
-use klog_trace::view::{BrokerState, Pending, Progress, Session};
+pub mod controller;
+pub mod follower;
+pub mod isr;
+pub mod leader;
 
-/// FENCED_LEADER_EPOCH.
-pub const FENCED_LEADER_EPOCH: i16 = 74;
-/// UNKNOWN_LEADER_EPOCH.
-pub const UNKNOWN_LEADER_EPOCH: i16 = 75;
+use klog_trace::action::{Acks, Node};
+use klog_trace::message::Member;
+use klog_trace::view::{Progress, Proposal, Session, Waiting};
+use klog_trace::{EpochStart, Record};
+
+pub use controller::{Candidate, IsrChange, ProposalFacts};
+pub use follower::{AnswerTaken, Diverged};
+pub use isr::{Counting, Fate, Join, Trigger};
+pub use leader::{Admission, Checked, LeaderLog};
+
 /// OFFSET_OUT_OF_RANGE.
 pub const OFFSET_OUT_OF_RANGE: i16 = 1;
+/// The error of a request to a broker that does not lead (F2, V1).
+pub const NOT_LEADER_OR_FOLLOWER: i16 = 6;
+/// REQUEST_TIMED_OUT.
+pub const REQUEST_TIMED_OUT: i16 = 7;
 /// NOT_ENOUGH_REPLICAS.
 pub const NOT_ENOUGH_REPLICAS: i16 = 19;
 /// NOT_ENOUGH_REPLICAS_AFTER_APPEND.
 pub const NOT_ENOUGH_REPLICAS_AFTER_APPEND: i16 = 20;
+/// INVALID_REQUEST.
+pub const INVALID_REQUEST: i16 = 42;
+/// FENCED_LEADER_EPOCH.
+pub const FENCED_LEADER_EPOCH: i16 = 74;
+/// UNKNOWN_LEADER_EPOCH.
+pub const UNKNOWN_LEADER_EPOCH: i16 = 75;
+/// STALE_BROKER_EPOCH.
+pub const STALE_BROKER_EPOCH: i16 = 77;
+/// INVALID_UPDATE_VERSION.
+pub const INVALID_UPDATE_VERSION: i16 = 95;
+/// INELIGIBLE_REPLICA.
+pub const INELIGIBLE_REPLICA: i16 = 107;
 
-/// What [`Rules::joins`] decides on.
-#[derive(Clone, Copy, Debug)]
-pub struct Join<'a> {
-    /// The follower that fetched.
-    pub follower: &'a Progress,
-    /// Its registration as the leader's metadata says.
-    pub known: BrokerState,
-    /// The leader's high watermark.
-    pub hw: u8,
-    /// The leader's LEO when its epoch began.
-    pub epoch_start: u8,
+/// Declares [`Rules`], its correct value and the names of its fields from one list, so that a rule
+/// is added in one place.
+macro_rules! rules {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty = $correct:path,)*) => {
+        /// The decisions of a protocol.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Rules {
+            $($(#[$doc])* pub $name: $kind,)*
+        }
+
+        impl Rules {
+            /// Every rule by its name.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// The rules of `klog`: nothing broken.
+            pub const fn correct() -> Self {
+                Self { $($name: $correct,)* }
+            }
+        }
+    };
 }
 
-/// What the controller's new ISR does to the ELR ([`Rules::eligible_after`]).
-#[derive(Clone, Copy, Debug)]
-pub struct IsrChange<'a> {
-    /// The ISR before.
-    pub isr: &'a [Node],
-    /// The ELR before.
-    pub elr: &'a [Node],
-    /// The ISR that shall be.
-    pub target: &'a [Node],
-    /// Members whose log may have lost its end.
-    pub unclean: &'a [Node],
-    /// The effective minimum size of the ISR.
-    pub min_isr: u8,
-}
+rules! {
+    /// A3: whether an acks=all produce is appended, or refused with an error.
+    admits: fn(isr: usize, min_isr: u8) -> Admission = leader::admits,
+    /// A5: whether the answer to an appended produce waits for the high watermark.
+    waits: fn(acks: Acks) -> bool = leader::waits,
+    /// V1 to V3: whether a waiting produce is decided at a broker that leads in `leads`, or does
+    /// not, and has this high watermark.
+    decides: fn(waiting: Waiting, leads: Option<u8>, hw: u8) -> bool = leader::decides,
+    /// V3: the error of a waiting produce that is decided.
+    verdict: fn(maximal: usize, min_isr: u8) -> i16 = leader::verdict,
+    /// V1, B70: whether a produce stops waiting when its leader epoch ends.
+    ends_with_reign: fn(waiting: Waiting) -> bool = leader::ends_with_reign,
+    /// N1: how far consumers may read at a leader with this high watermark and LEO.
+    readable: fn(hw: u8, leo: u8) -> u8 = leader::readable,
 
-/// What a broker that registers again says of its log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LogFate {
-    /// Nothing written was lost.
-    Kept,
-    /// The unflushed end may be lost.
-    MaybeLost,
-}
-
-/// A leader's log as [`Rules::diverging`] looks at it.
-#[derive(Clone, Copy, Debug)]
-pub struct LeaderLog<'a> {
-    /// Its leader-epoch cache.
-    pub cache: &'a [EpochStart],
-    /// Its LEO.
-    pub leo: u8,
-    /// The look-up in force.
-    pub epoch_end: fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart>,
-}
-
-/// The decisions of a protocol.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// A3: the error with which acks=all is refused before the append.
-    pub refuse_produce: fn(isr: usize, min_isr: u8) -> Option<i16>,
     /// F1: the error for a request made in epoch `asked` when the receiver is in `mine` (none: it
     /// has applied no metadata since it started).
-    pub fence: fn(asked: u8, mine: Option<u8>) -> Option<i16>,
-    /// Q1: the last fetched epoch a follower puts into its fetch.
-    pub last_epoch: fn(cache: &[EpochStart]) -> Option<u8>,
+    fence: fn(asked: u8, mine: Option<u8>) -> Option<i16> = leader::fence,
     /// F5: what a leader with this cache and LEO says to a fetch: nothing (the logs agree), where
     /// they diverge, or an error. Looks the epoch up with [`Rules::epoch_end`].
-    pub diverging: fn(LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option<EpochStart>, i16>,
+    diverging: fn(LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option<EpochStart>, i16> =
+        leader::diverging,
     /// Section 15: where the epoch `asked` ends in a log with this cache and LEO.
-    pub epoch_end: fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart>,
+    epoch_end: fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart> =
+        leader::epoch_end,
+    /// U1: whether a fetch comes from an older life of its broker than the metadata knows.
+    from_older_life: fn(fetched: u8, known: u8) -> bool = leader::from_older_life,
+    /// F6: whether a fetch that was checked so is news of its sender's progress.
+    counts_as_progress: fn(Checked) -> bool = leader::counts_as_progress,
+
+    /// L3: the entries that a new leader epoch makes in the cache of a log with this LEO.
+    begin_epoch: fn(cache: &mut Vec<EpochStart>, epoch: u8, leo: u8) = leader::begin_epoch,
+    /// L3, X1: what a new leader epoch knows of a follower that the epoch before, if this broker
+    /// led it, knew so.
+    progress_at_start: fn(before: Progress) -> Progress = leader::progress_at_start,
+    /// L5: the high watermark with which a leader epoch begins.
+    hw_at_start: fn(hw: u8, leo: u8) -> u8 = leader::hw_at_start,
+    /// L1, L2, X2: whether a registration of the same leader epoch settles the ISR.
+    settles: fn(image: u8, mine: u8) -> bool = isr::settles,
+
+    /// M2: whether a follower begins anew when the leader epoch grows and the leader is the same.
+    restarts_fetcher: fn() -> bool = follower::restarts_fetcher,
     /// M4: where a broker that becomes a follower cuts its log before its first fetch.
-    pub cut_on_following: fn(leo: u8, hw: u8) -> u8,
-    /// T3 to T5: where a follower cuts its log when the leader says it diverges.
-    pub cut_on_diverging: fn(cache: &[EpochStart], leo: u8, leader: EpochStart) -> u8,
+    cut_on_following: fn(leo: u8, hw: u8) -> u8 = follower::cut_on_following,
+    /// Q1, Q5: the last fetched epoch a follower puts into its fetch, after such an answer.
+    last_epoch: fn(cache: &[EpochStart], after: AnswerTaken) -> Option<u8> = follower::last_epoch,
     /// Q2: whether an answer to the fetch made at `of` is for a follower that is at `mine`;
     /// both are (epoch, offset).
-    pub answer_is_mine: fn(of: EpochStart, mine: EpochStart) -> bool,
+    answer_is_mine: fn(of: EpochStart, mine: EpochStart) -> bool = follower::answer_is_mine,
+    /// Q2: the same of an answer that tells where the logs diverge.
+    diverging_is_mine: fn(of: EpochStart, mine: EpochStart) -> bool = follower::answer_is_mine,
+    /// Q3: what becomes of the high watermark of an answer that tells where the logs diverge.
+    on_diverging: fn(own: u8, answered: u8, leo: u8) -> Diverged = follower::on_diverging,
+    /// T3 to T5: where a follower cuts its log when the leader says it diverges.
+    cut_on_diverging: fn(cache: &[EpochStart], leo: u8, leader: EpochStart) -> u8 =
+        follower::cut_on_diverging,
+    /// T6: the cache of a log that is cut at `to`.
+    cut_cache: fn(cache: &mut Vec<EpochStart>, to: u8, leo: u8) = follower::cut_cache,
     /// Q4b: how many of the records of an answer a follower in `epoch` takes.
-    pub takes: fn(records: &[Record], epoch: u8) -> usize,
+    takes: fn(records: &[Record], epoch: u8) -> usize = follower::takes,
     /// Q4c and klog's departure: a follower's high watermark after an answer.
-    pub follower_hw: fn(own: u8, answered: u8, leo: u8) -> u8,
+    follower_hw: fn(own: u8, answered: u8, leo: u8) -> u8 = follower::follower_hw,
+
     /// E1: whether a follower's fetch makes the leader propose it into the ISR.
-    pub joins: fn(Join<'_>) -> bool,
+    joins: fn(Join<'_>) -> bool = isr::joins,
+    /// P1: the members of a proposal that is sent again, which was made so, and would now be made
+    /// so.
+    resent: fn(made: Vec<Member>, now: Vec<Member>) -> Vec<Member> = isr::resent,
+    /// R0: whether an answer to the proposal made at `of` is for the open one, made at `mine`;
+    /// both are (leader epoch, partition epoch).
+    reply_is_mine: fn(of: (u8, u8), mine: (u8, u8)) -> bool = isr::reply_is_mine,
+    /// R2 to R4: what an error proves of a proposal.
+    refused: fn(error: i16) -> Fate = isr::refused,
+    /// R4: what it proves of a proposal that its answer got lost.
+    answer_lost: fn() -> Fate = isr::answer_lost,
     /// I1: the maximal ISR of a committed ISR and an open proposal.
-    pub maximal_isr: fn(isr: &[Node], pending: Option<&Pending>) -> Vec<Node>,
+    maximal_isr: fn(isr: &[Node], pending: Option<&Proposal>) -> Vec<Node> = isr::maximal_isr,
     /// H1: whether the high watermark may move at all.
-    pub hw_may_move: fn(isr: usize, min_isr: u8) -> bool,
-    /// V3: the error of a waiting produce that the high watermark has passed.
-    pub verdict: fn(maximal: usize, min_isr: u8) -> i16,
-    /// B2 and klog's departure: whether a broker that registers again keeps its place.
-    pub keeps_place: fn(log: LogFate) -> bool,
-    /// Z1, Z2: the ELR after a change of the ISR; none where the protocol has no ELR (B7).
-    pub eligible_after: fn(change: IsrChange<'_>) -> Option<Vec<Node>>,
-}
+    hw_may_move: fn(isr: usize, maximal: usize, min_isr: u8) -> bool = isr::hw_may_move,
+    /// H2: whether the high watermark waits for a follower.
+    counts_for_hw: fn(Counting<'_>) -> bool = isr::counts_for_hw,
+    /// H3: the high watermark after a candidate.
+    raised: fn(hw: u8, candidate: u8) -> u8 = isr::raised,
+    /// H5 (KAFKA-13091): whether it is tried when a proposal is accepted.
+    tries_hw_after_accept: fn() -> bool = isr::tries_hw,
+    /// H5, X4: whether it is tried when a proposal is refused for good.
+    tries_hw_after_refusal: fn() -> bool = isr::tries_hw,
+    /// H5, X5: whether it is tried when metadata tells of brokers only.
+    tries_hw_on_brokers: fn() -> bool = isr::tries_hw,
 
-impl Rules {
-    /// The rules of `klog`: nothing broken.
-    pub const fn correct() -> Self {
-        Self {
-            refuse_produce,
-            fence,
-            last_epoch,
-            diverging,
-            epoch_end,
-            cut_on_following,
-            cut_on_diverging,
-            answer_is_mine,
-            takes,
-            follower_hw,
-            joins,
-            maximal_isr,
-            hw_may_move,
-            verdict,
-            keeps_place,
-            eligible_after,
-        }
-    }
-}
-
-/// A3: acks=all needs a committed ISR of the minimum size, and nothing is written without it.
-fn refuse_produce(isr: usize, min_isr: u8) -> Option<i16> {
-    (isr < usize::from(min_isr)).then_some(NOT_ENOUGH_REPLICAS)
-}
-
-/// F1 (KIP-320): both sides must be in the same epoch. To one that knows none, any is newer.
-fn fence(asked: u8, mine: Option<u8>) -> Option<i16> {
-    match Some(asked).cmp(&mine) {
-        std::cmp::Ordering::Less => Some(FENCED_LEADER_EPOCH),
-        std::cmp::Ordering::Equal => None,
-        std::cmp::Ordering::Greater => Some(UNKNOWN_LEADER_EPOCH),
-    }
-}
-
-/// Q1 (KIP-595): the newest epoch of the own cache.
-fn last_epoch(cache: &[EpochStart]) -> Option<u8> {
-    cache.last().map(|e| e.epoch)
-}
-
-/// F5 (KIP-595): the logs diverge if the leader does not know the follower's newest epoch, or if
-/// that epoch ends before the follower's log does. An epoch from the future is out of range.
-fn diverging(leader: LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option<EpochStart>, i16> {
-    let end = (leader.epoch_end)(leader.cache, leader.leo, last_epoch);
-    let end = end.ok_or(OFFSET_OUT_OF_RANGE)?;
-    Ok((end.epoch < last_epoch || end.offset < offset).then_some(end))
-}
-
-/// Section 15: the newest epoch ends at the log end, an epoch newer than that is unknown, an
-/// older one ends where the next known one starts and is named by the largest known one not
-/// above it (KIP-279); an epoch before the first known one is echoed (KAFKA-7415).
-pub(crate) fn epoch_end(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart> {
-    let latest = cache.last()?.epoch;
-    if asked >= latest {
-        return (asked == latest).then_some(EpochStart { epoch: asked, offset: leo });
-    }
-    let next = cache.iter().position(|e| e.epoch > asked)?;
-    let epoch = if next == 0 { asked } else { cache[next - 1].epoch };
-    Some(EpochStart { epoch, offset: cache[next].offset })
-}
-
-/// M4: no cut when a broker becomes a follower; the first answer decides.
-fn cut_on_following(leo: u8, _hw: u8) -> u8 {
-    leo
-}
-
-/// T3 to T5: the smaller of the leader's end of the epoch and the own end of it; if the own log
-/// does not know the epoch, the own end of the largest epoch below it, and another round.
-fn cut_on_diverging(cache: &[EpochStart], leo: u8, leader: EpochStart) -> u8 {
-    match epoch_end(cache, leo, leader.epoch) {
-        Some(own) if own.epoch == leader.epoch => own.offset.min(leader.offset).min(leo),
-        Some(own) => own.offset.min(leo),
-        None => leader.offset.min(leo),
-    }
-}
-
-/// Q2 (KAFKA-18991): the answer belongs to the present epoch and to the present log end.
-fn answer_is_mine(of: EpochStart, mine: EpochStart) -> bool {
-    of == mine
-}
-
-/// Q4b (KAFKA-18723): nothing from an epoch that the request did not know, nor what follows it.
-fn takes(records: &[Record], epoch: u8) -> usize {
-    records.iter().take_while(|r| r.epoch <= epoch).count()
-}
-
-/// klog's follower only raises its high watermark here, never past its log.
-fn follower_hw(own: u8, answered: u8, leo: u8) -> u8 {
-    own.max(answered.min(leo))
-}
-
-/// E1: at the high watermark, past the start of the leader's epoch (KAFKA-7128), active
-/// (KIP-841) and in the very life that fetched (KIP-903).
-fn joins(join: Join<'_>) -> bool {
-    let Some(leo) = join.follower.leo else {
-        return false;
-    };
-    leo >= join.hw
-        && leo >= join.epoch_start
-        && join.known.state == Session::Active
-        && join.follower.broker_epoch == Some(join.known.epoch)
-}
-
-/// I1 (KIP-497): who may be in the controller's ISR, whatever becomes of the open proposal.
-fn maximal_isr(isr: &[Node], pending: Option<&Pending>) -> Vec<Node> {
-    let mut maximal = isr.to_vec();
-    if let Some(Pending::Expand(new)) = pending {
-        maximal.push(*new);
-        maximal.sort_unstable();
-    }
-    maximal
-}
-
-/// H1 (KIP-966): nothing is committed while the committed ISR is under its minimum.
-fn hw_may_move(isr: usize, min_isr: u8) -> bool {
-    isr >= usize::from(min_isr)
-}
-
-/// V3: success needs a maximal ISR of the minimum size.
-fn verdict(maximal: usize, min_isr: u8) -> i16 {
-    if maximal >= usize::from(min_isr) { 0 } else { NOT_ENOUGH_REPLICAS_AFTER_APPEND }
-}
-
-/// klog: a broker that lost nothing written keeps its place in ISR and ELR; one that may have
-/// lost its unflushed end leaves both before it may lead again (B2).
-fn keeps_place(log: LogFate) -> bool {
-    log == LogFate::Kept
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "a protocol without an ELR has none")]
-/// Z1, Z2 (KIP-966): under the minimum, whoever left the ISR without losing its log stays
-/// eligible, since nothing is committed without it.
-fn eligible_after(change: IsrChange<'_>) -> Option<Vec<Node>> {
-    if change.target.len() >= usize::from(change.min_isr) {
-        return Some(Vec::new());
-    }
-    let mut elr: Vec<Node> = change.isr.iter().chain(change.elr).copied().collect();
-    elr.retain(|b| !change.target.contains(b) && !change.unclean.contains(b));
-    elr.sort_unstable();
-    elr.dedup();
-    Some(elr)
+    /// B1: whether a broker may register a new life while the old one is registered so.
+    may_register: fn(old: Session) -> bool = controller::may_register,
+    /// B1, D3: whether a registration is clean that brings a marker of the broker epoch `marker`
+    /// while `registered` is the registered one.
+    is_clean: fn(marker: Option<u8>, registered: u8) -> bool = controller::is_clean,
+    /// 18.8: whether a proposal made at the version `made` may be accepted at `mine`.
+    version_is_current: fn(made: u8, mine: u8) -> bool = controller::version_is_current,
+    /// 18.13 (KIP-841): whether a proposed member may be registered so.
+    member_is_active: fn(Session) -> bool = controller::member_is_active,
+    /// 18.13 (KIP-903): whether a proposed member's broker epoch, if it was said, is good where
+    /// `registered` is the registered one.
+    member_lives: fn(said: Option<u8>, registered: u8) -> bool = controller::member_lives,
+    /// Section 18: the error with which a proposal is refused, 0 if it is accepted.
+    refuse_proposal: fn(ProposalFacts) -> i16 = controller::refuse_proposal,
+    /// R2, X6: whether a refusal with this error is a new version of the registration.
+    refusal_is_versioned: fn(error: i16) -> bool = controller::refusal_is_versioned,
+    /// Z1, Z2: the ELR after a change of the ISR; none where there is no ELR.
+    eligible_after: fn(change: IsrChange<'_>) -> Option<Vec<Node>> = controller::eligible_after,
+    /// B7: whether the ISR may be written empty where there is no ELR.
+    may_be_empty: fn() -> bool = controller::may_be_empty,
+    /// O1: whether a broker may be elected.
+    may_lead: fn(Candidate) -> bool = controller::may_lead,
+    /// O2: whether the last known leader may be elected, when nobody else is left.
+    last_leader_may: fn(state: Session) -> bool = controller::last_leader_may,
+    /// K1: whether a change of the leader begins a new leader epoch; `last` led before it, or
+    /// before there was none.
+    begins_epoch: fn(was: Option<Node>, last: Option<Node>, now: Option<Node>) -> bool =
+        controller::begins_epoch,
+    /// Z4: the ELR after a change of the minimum ISR.
+    elr_after_min_isr: fn(elr: Vec<Node>) -> Vec<Node> = controller::elr_after_min_isr,
+    /// X3: whether a change of the minimum ISR is a new version of the registration.
+    min_isr_is_versioned: fn() -> bool = controller::min_isr_is_versioned,
 }
 
 #[cfg(test)]

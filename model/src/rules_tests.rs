@@ -1,5 +1,11 @@
 //! Every pure rule against a deliberately dumb twin, over every small input.
 
+use klog_trace::view::{BrokerState, Outcome};
+
+use super::controller::*;
+use super::follower::*;
+use super::isr::*;
+use super::leader::*;
 use super::*;
 
 /// A log as the list of its records' epochs, plus the epochs that began without a record.
@@ -96,7 +102,7 @@ fn cutting_where_the_leader_says_never_cuts_what_both_have_and_ends_the_fork() {
             let reign = EpochStart { epoch: 9, offset: leader.len() as u8 };
             let lead = [cache_of(&leader), vec![reign]].concat();
             let own = cache_of(&mine);
-            let Some(last) = last_epoch(&own) else { break };
+            let Some(last) = last_epoch(&own, AnswerTaken::None) else { break };
             let log = LeaderLog { cache: &lead, leo: leader.len() as u8, epoch_end };
             let Ok(Some(end)) = diverging(log, mine.len() as u8, last) else { break };
             let cut = cut_on_diverging(&own, mine.len() as u8, end);
@@ -191,8 +197,15 @@ fn the_small_rules_at_every_small_value() {
         let fenced = if a < b { Some(74) } else { (a > b).then_some(75) };
         assert_eq!(fence(a, Some(b)), fenced);
         assert_eq!(fence(a, None), Some(75));
-        assert_eq!(refuse_produce(usize::from(a), b), (a < b).then_some(19));
-        assert_eq!(hw_may_move(usize::from(a), b), a >= b);
+        let refused = Admission::Refuse(19);
+        assert_eq!(admits(usize::from(a), b), if a < b { refused } else { Admission::Append });
+        assert!((0..4).all(|maximal| hw_may_move(usize::from(a), maximal, b) == (a >= b)));
+        assert_eq!((raised(a, b), hw_at_start(a, b), readable(a, b)), (a.max(b), a, a));
+        assert_eq!((settles(a, b), from_older_life(a, b)), (a > b, a < b));
+        let waiting = Waiting { offset: a, value: 1, epoch: 2 };
+        assert_eq!(decides(waiting, Some(2), b), a < b);
+        assert!(!decides(waiting, Some(1), b) && !decides(waiting, None, b));
+        assert_eq!(is_clean(Some(a), b), a == b);
         assert_eq!(verdict(usize::from(a), b), if a >= b { 0 } else { 20 });
         assert_eq!(cut_on_following(a, b), a);
         for leo in 0..4 {
@@ -202,11 +215,77 @@ fn the_small_rules_at_every_small_value() {
     }
     let records: Vec<Record> = vec![(1, 1).into(), (3, 2).into(), (2, 3).into()];
     assert_eq!([0, 1, 2, 3].map(|epoch| takes(&records, epoch)), [0, 1, 1, 3]);
-    assert!(keeps_place(LogFate::Kept) && !keeps_place(LogFate::MaybeLost));
+    assert!(!is_clean(None, 1));
+    assert!(version_is_current(1, 1) && version_is_current(2, 1) && !version_is_current(0, 1));
+    assert!(member_lives(None, 1) && member_lives(Some(1), 1) && !member_lives(Some(0), 1));
+    let states = [Session::Active, Session::ShuttingDown, Session::Fenced];
+    assert_eq!(states.map(may_register), [false, false, true]);
+    assert_eq!(states.map(last_leader_may), [true, false, false]);
+    assert_eq!(states.map(member_is_active), [true, false, false]);
+    let fates = [3, 42, 55, 74, 77, 95, 100, 107, 108, 41].map(refused);
+    let [void, unknown, again] = [Fate::Void, Fate::Unknown, Fate::Again];
+    let expected = [unknown, unknown, void, unknown, again, unknown, unknown, void, unknown, again];
+    assert_eq!(fates, expected);
     let of = |epoch, offset| EpochStart { epoch, offset };
     assert!(answer_is_mine(of(1, 2), of(1, 2)));
     assert!(!answer_is_mine(of(0, 2), of(1, 2)) && !answer_is_mine(of(1, 1), of(1, 2)));
-    assert_eq!(maximal_isr(&[1, 3], Some(&Pending::Expand(2))), [1, 2, 3]);
-    assert_eq!(maximal_isr(&[1, 3], Some(&Pending::Shrink(vec![3]))), [1, 3]);
+    let proposal = |isr: &[Node]| Proposal {
+        isr: isr.iter().map(|n| (*n, None)).collect(),
+        outcome: Outcome::Open,
+    };
+    assert_eq!(maximal_isr(&[1, 3], Some(&proposal(&[1, 2, 3]))), [1, 2, 3]);
+    assert_eq!(maximal_isr(&[1, 3], Some(&proposal(&[1]))), [1, 3]);
     assert_eq!(maximal_isr(&[1, 3], None), [1, 3]);
+}
+
+/// The checks in their order: the first that fails gives the error, whatever follows.
+#[test]
+fn the_first_failing_check_of_a_proposal_gives_the_error() {
+    for bits in 0..128_u8 {
+        let fact = |n: u8| bits & 1 << n != 0;
+        let facts = ProposalFacts {
+            sender_lives: fact(0),
+            epoch_is_current: fact(1),
+            sender_leads: fact(2),
+            version_is_current: fact(3),
+            sender_is_member: fact(4),
+            members_are_active: fact(5),
+            members_live: fact(6),
+        };
+        let errors = [77, 74, 42, 95, 42, 107, 107];
+        let first = (0..7).find(|n| !fact(*n)).map_or(0, |n| errors[usize::from(n)]);
+        assert_eq!(refuse_proposal(facts), first, "{facts:?}");
+    }
+}
+
+#[test]
+fn an_active_member_leads_and_the_elr_only_where_the_isr_is_empty() {
+    for bits in 0..16_u8 {
+        let fact = |n: u8| bits & 1 << n != 0;
+        let [in_isr, in_elr, isr_is_empty, is_active] = [0, 1, 2, 3].map(fact);
+        let candidate = Candidate { in_isr, in_elr, isr_is_empty, is_active };
+        let member = in_isr || in_elr && isr_is_empty;
+        assert_eq!(may_lead(candidate), member && is_active, "{candidate:?}");
+    }
+}
+
+#[test]
+fn a_cut_takes_every_entry_at_or_past_it() {
+    for (cache, leo) in caches() {
+        for to in 0..=leo {
+            let mut cut = cache.clone();
+            cut_cache(&mut cut, to, leo);
+            let kept: Vec<_> = cache.iter().copied().filter(|e| e.offset < to).collect();
+            assert_eq!(cut, kept);
+        }
+    }
+}
+
+#[test]
+fn no_rule_stands_twice_and_each_has_its_name() {
+    let mut names = Rules::NAMES.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), Rules::NAMES.len());
+    assert!(names.contains(&"fence") && names.len() > 40, "{names:?}");
 }

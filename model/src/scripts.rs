@@ -11,26 +11,22 @@ use crate::protocol::Protocol;
 /// Name, protocol, the property it violates, bounds, steps.
 pub type Script = (&'static str, Protocol, &'static str, Bounds, Vec<Action>);
 
-const TWO_BROKERS: Bounds = Bounds {
-    brokers: 2,
-    min_isr: 1,
-    records: 3,
-    acks: Vec::new(),
-    moves: 2,
-    crashes: 2,
-    power_losses: 2,
-    lag_checks: 0,
-    checkpoints: 1,
-    interleaving: Interleaving::Full,
-};
-
 /// Every script.
 pub fn scripts() -> Vec<Script> {
-    let bounds = || Bounds { acks: vec![Acks::Leader, Acks::All], ..TWO_BROKERS };
+    let bounds = || Bounds {
+        records: 3,
+        acks: vec![Acks::Leader, Acks::All],
+        moves: 2,
+        crashes: 2,
+        power_losses: 2,
+        checkpoints: 1,
+        interleaving: Interleaving::Full,
+        ..Bounds::NOTHING
+    };
     vec![
         (
             "kip101-scenario-1-as-told",
-            Protocol::klog_with(&[Fault::TruncateToHw]),
+            Protocol::by_name("kafka-0.10").expect("a rung of the ladder"),
             Property::CommittedSurvives.id(),
             bounds(),
             kip101_scenario_1(),

@@ -10,7 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use klog_trace::Action;
+use klog_trace::progress::{PROGRESS, Progress};
 use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
+use levelwise::graph::{Answer, Graph};
 use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Unusable};
 
 use crate::system::{Partition, System};
@@ -26,6 +28,18 @@ pub enum Goal {
     Violate(Property),
     /// A step that shows a witness.
     Witness(Witness),
+    /// A state from which something is no longer possible that must stay so.
+    Lose(Progress),
+}
+
+/// How much is asked of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    /// Every property and every witness.
+    #[default]
+    Safety,
+    /// What must stay possible too. The graph of all states is kept in memory for it.
+    Progress,
 }
 
 impl Goal {
@@ -35,10 +49,22 @@ impl Goal {
         properties.chain(WITNESSES.iter().map(|w| Self::Witness(w.0)))
     }
 
+    /// The goals of all rows of what must stay possible.
+    pub fn every_progress() -> impl Iterator<Item = Self> {
+        PROGRESS.iter().map(|p| Self::Lose(p.0))
+    }
+
+    /// The goals of the rows that are asked for.
+    pub fn rows(asked: Asked) -> impl Iterator<Item = Self> {
+        let progress = (asked == Asked::Progress).then(Self::every_progress);
+        Self::every_row().chain(progress.into_iter().flatten())
+    }
+
     /// The goal of the row with this id.
     pub fn of(id: &str) -> Option<Self> {
         let property = Property::by_id(id).map(Self::Violate);
-        property.or_else(|| Witness::by_id(id).map(Self::Witness))
+        let witness = || Witness::by_id(id).map(Self::Witness);
+        property.or_else(witness).or_else(|| Progress::by_id(id).map(Self::Lose))
     }
 
     /// The row's id and kind.
@@ -46,6 +72,7 @@ impl Goal {
         match self {
             Self::Violate(property) => (property.id(), Kind::Always),
             Self::Witness(witness) => (witness.id(), Kind::Witness),
+            Self::Lose(progress) => (progress.id(), Kind::Progress),
         }
     }
 
@@ -54,16 +81,26 @@ impl Goal {
         match self {
             Self::Violate(property) => property as usize,
             Self::Witness(witness) => Partition::FIRST_WITNESS + witness as usize,
+            Self::Lose(progress) => Partition::FIRST_PROGRESS + progress as usize,
         }
     }
 
-    /// What a search looks for: every row, or this one and the states outside the claim until it
-    /// is hit.
-    fn wanted(goal: Option<Self>) -> (u64, Until) {
+    /// What a search looks for: every row that is asked for, or this one and the states outside
+    /// the claim until it is hit. What must stay possible is known at the end only.
+    fn wanted(goal: Option<Self>, asked: Asked) -> (u64, Until) {
         let tally = 1 << Partition::OUTSIDE_CLAIM;
-        let goals = goal.map_or(u64::MAX, |goal| 1 << goal.number() | tally);
-        let until = if goal.is_some() { Until::AllHit } else { Until::Exhausted };
+        let every = || Self::rows(asked).fold(tally, |all, goal| all | 1 << goal.number());
+        let goals = goal.map_or_else(every, |goal| 1 << goal.number() | tally);
+        let until = match goal {
+            None | Some(Self::Lose(_)) => Until::Exhausted,
+            Some(_) => Until::AllHit,
+        };
         (goals, until)
+    }
+
+    /// Whether it needs the graph of all states.
+    fn is_of_graph(goal: Option<Self>, asked: Asked) -> bool {
+        goal.map_or(asked == Asked::Progress, |goal| matches!(goal, Self::Lose(_)))
     }
 }
 
@@ -133,7 +170,7 @@ pub struct Found {
     /// The lengths of the shortest paths to goals that were hit when a worker was lost, so that
     /// the paths are not known.
     pub unled: Vec<(Goal, usize)>,
-    /// States in which more was lost to power than is promised to survive.
+    /// States in which more went wrong than is promised to survive.
     pub outside_claim: u64,
     /// How far it came.
     pub figures: Figures,
@@ -226,7 +263,7 @@ impl Limits {
 
 /// Looks at every state, or, if there is a goal, for the shortest path to it alone.
 pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Found {
-    let found = search_with(system, goal, limits, &Files::default());
+    let found = search_with(system, goal, Asked::Safety, limits, &Files::default());
     found.expect("a search without files begins")
 }
 
@@ -234,14 +271,21 @@ pub fn search(system: &Arc<System>, goal: Option<Goal>, limits: &Limits) -> Foun
 pub fn search_with(
     system: &Arc<System>,
     goal: Option<Goal>,
+    asked: Asked,
     limits: &Limits,
     files: &Files,
 ) -> Result<Found, Unusable> {
     match limits.engine {
+        Engine::Levelwise if Goal::is_of_graph(goal, asked) => {
+            let (goals, until) = Goal::wanted(goal, asked);
+            let options = limits.options(goals, until);
+            let (outcome, graph) = levelwise::explore_graph(system.space(), &options);
+            Ok(on_graph(system, goal, &outcome, &graph))
+        }
         Engine::Stateright => Ok(by_stateright::search(system, goal, limits)),
         Engine::Timely => Ok(across::search(system, goal, limits)),
         Engine::Levelwise => {
-            let (goals, until) = Goal::wanted(goal);
+            let (goals, until) = Goal::wanted(goal, asked);
             let outcome = files.search(system.space(), limits.options(goals, until))?;
             Ok(found(system, &outcome))
         }
@@ -258,6 +302,21 @@ fn found(system: &System, outcome: &Outcome) -> Found {
         outside_claim: outcome.counts.tallies.get(Partition::OUTSIDE_CLAIM).copied().unwrap_or(0),
         figures: Figures::of(outcome, told),
     }
+}
+
+/// What is found where the graph of all states is kept.
+fn on_graph(system: &System, goal: Option<Goal>, outcome: &Outcome, graph: &Graph) -> Found {
+    let mut found = found(system, outcome);
+    for lost in Goal::every_progress().filter(|lost| goal.is_none_or(|goal| goal == *lost)) {
+        let Goal::Lose(progress) = lost else { continue };
+        let kinds = graph.kinds_named(progress.by());
+        if let Answer::Violated(stuck) = graph.can_reach(lost.number(), Some(&kinds)) {
+            let path = graph.path_to(stuck.first).replay(system.space());
+            let path = path.expect("a step is a function of state and action");
+            found.paths.push((lost, path.into_actions()));
+        }
+    }
+    found
 }
 
 fn path_to(system: &System, outcome: &Outcome, hit: Hit) -> Vec<Action> {

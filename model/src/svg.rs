@@ -110,8 +110,18 @@ fn place(action: Action) -> (Node, Option<(Node, Connection, Kind)>) {
         | Action::Crash { broker }
         | Action::PowerLoss { broker, .. }
         | Action::Restart { broker }
+        | Action::Stop { broker }
+        | Action::Resend { broker }
+        | Action::TimeOut { broker }
+        | Action::Truncate { broker }
+        | Action::Reset { other: broker, .. }
         | Action::Checkpoint { broker } => (broker, None),
-        Action::Fence { .. } | Action::Unfence { .. } | Action::Move { .. } => (CONTROLLER, None),
+        Action::Fence { .. }
+        | Action::FenceRunning { .. }
+        | Action::ShutDown { .. }
+        | Action::Unfence { .. }
+        | Action::ChangeMinIsr { .. }
+        | Action::Move { .. } => (CONTROLLER, None),
     }
 }
 

@@ -70,13 +70,8 @@ impl System {
         Arc::clone(&self.space)
     }
 
-    /// The effective minimum size of the ISR.
-    pub fn min_isr(&self) -> u8 {
-        self.space.system().min_isr()
-    }
-
     /// A state with what properties ask of it.
-    pub fn view<'b, 'a>(&self, row: &'b Whole<'a>) -> RowView<'b, 'a> {
+    pub fn view<'b, 'a>(&'b self, row: &'b Whole<'a>) -> RowView<'b, 'a> {
         self.space.system().view(row)
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use klog_trace::action::Node;
 use klog_trace::diff::diff;
-use klog_trace::trace::Bounds;
+use klog_trace::trace::{Bounds, Budget, Elr, Interleaving, Metadata, Unclean};
 use klog_trace::{Acks, BrokerView, ControllerView, Record, Step, Trace};
 
 use crate::report::{Audit, Outcome, Report, Row, Within};
@@ -213,24 +213,29 @@ fn within_of(report: &Report) -> String {
     }
 }
 
-/// Bounds in words; a minimum that no ISR can reach is the number of brokers.
+/// Bounds in words, budgets that are 0 left out; a minimum that no ISR can reach is the number of
+/// brokers.
 pub fn within(b: &Bounds) -> String {
     let acks: Vec<&str> = b.acks.iter().map(Acks::word).collect();
     let asked =
         if b.min_isr > b.brokers { format!(" ({} asked)", b.min_isr) } else { String::new() };
-    format!(
-        "{} brokers, min ISR {}{asked}, {} records, acks {}, {} moves, {} crashes, {} power \
-         losses, {} lag checks, {} checkpoints",
-        b.brokers,
-        b.effective_min_isr(),
-        b.records,
-        acks.join(" or "),
-        b.moves,
-        b.crashes,
-        b.power_losses,
-        b.lag_checks,
-        b.checkpoints,
-    )
+    let min_isr = b.effective_min_isr();
+    let mut words = vec![
+        format!("{} brokers", b.brokers),
+        format!("min ISR {min_isr}{asked}"),
+        format!("{} records", b.records),
+        format!("acks {}", acks.join(" or ")),
+    ];
+    let budgets = Budget::ALL.into_iter().filter(|budget| b.budget(*budget) > 0);
+    words.extend(budgets.map(|budget| format!("{} {}", b.budget(budget), budget.words())));
+    let options = [
+        (b.elr == Elr::Off, "no ELR"),
+        (b.unclean == Unclean::Allowed, "unclean elections"),
+        (b.metadata == Metadata::OneByOne, "metadata one by one"),
+        (b.interleaving == Interleaving::Full, "full interleaving"),
+    ];
+    words.extend(options.into_iter().filter(|option| option.0).map(|option| option.1.to_owned()));
+    words.join(", ")
 }
 
 /// A path as numbered sentences.

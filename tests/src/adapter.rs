@@ -19,7 +19,7 @@ mod storage;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use klog::controller::{Controller, Elr};
+use klog::controller::{Controller, Elr, UncleanElection};
 use klog::log::LogConfig;
 use klog::node::{
     ClientId, ControllerNode, ControllerOutput, Node, NodeConfig, Outgoing, Peer, Way,
@@ -29,7 +29,7 @@ use klog::replica::{Config, Role};
 use klog::types::{BrokerEpoch, BrokerId};
 use klog::wire::TopicId;
 use klog_trace::action::{CONTROLLER, Node as Id};
-use klog_trace::trace::{Bounds, Interleaving};
+use klog_trace::trace::{self, Bounds, Interleaving};
 use klog_trace::{
     Acks, Action, BrokerView, ClientAnswer, Connection, ControllerView, Envelope, Life, Step,
 };
@@ -57,8 +57,6 @@ pub struct Seen {
     pub sent: Vec<Envelope>,
     /// What clients were told.
     pub answers: Vec<ClientAnswer>,
-    /// Offset and value of each acks=all produce that succeeded.
-    pub promised: Vec<(u8, u8)>,
     /// The follower that read the answer just sent, since it makes it do nothing but ask again.
     pub idle: Option<Id>,
     /// The brokers that can apply the metadata published in this step alone.
@@ -95,7 +93,6 @@ struct Broker<D> {
 pub struct Cluster<D: Storage> {
     brokers: Vec<Broker<D>>,
     controller: ControllerNode,
-    min_isr: u8,
     budget: Budget,
     interleaving: Interleaving,
     bag: Bag,
@@ -126,15 +123,22 @@ impl<D: Storage> Cluster<D> {
     ///
     /// The bounds have at least one broker and a min ISR of at least 1.
     pub fn new(bounds: &Bounds) -> Result<Self, Fault> {
-        let &Bounds { brokers, min_isr, interleaving, .. } = bounds;
+        let &Bounds { brokers, min_isr, interleaving, elr, unclean, .. } = bounds;
         let home = D::home()?;
         let ids = (1..=brokers).map(|id| BrokerId(id.into())).collect();
-        let controller = Controller::new(ids, min_isr.into(), Elr::On);
+        let elr = match elr {
+            trace::Elr::On => Elr::On,
+            trace::Elr::Off => Elr::Off,
+        };
+        let unclean = match unclean {
+            trace::Unclean::Forbidden => UncleanElection::Forbidden,
+            trace::Unclean::Allowed => UncleanElection::Allowed,
+        };
+        let controller = Controller::new(ids, min_isr.into(), elr).with_unclean_election(unclean);
         let image = Rc::new(controller.image());
         let mut cluster = Self {
             brokers: Vec::new(),
             controller: ControllerNode::new(controller, TOPIC_ID, PARTITION),
-            min_isr,
             budget: Budget::of(bounds),
             interleaving,
             bag: Bag::default(),
@@ -199,7 +203,15 @@ impl<D: Storage> Cluster<D> {
             Action::ApplyMetadata { broker, records } => self.apply_metadata(broker, records, seen),
             Action::LagCheck { broker } => {
                 let now_ms = self.now_ms;
-                self.with_node(broker, seen, |node, out| node.tick(now_ms, out))
+                self.with_node(broker, seen, |node, out| node.check_lag(now_ms, out))
+            }
+            Action::Resend { broker } => {
+                let now_ms = self.now_ms;
+                self.with_node(broker, seen, |node, out| node.resend_proposal(now_ms, out))
+            }
+            Action::TimeOut { broker } => {
+                let now_ms = self.now_ms;
+                self.with_node(broker, seen, |node, out| node.expire_produces(now_ms, out))
             }
             Action::DeliverAlterPartition { from, connection } => {
                 self.deliver((from, CONTROLLER, connection, Kind::AlterPartition), seen)
@@ -211,7 +223,15 @@ impl<D: Storage> Cluster<D> {
             Action::Crash { broker } => self.die(broker, None),
             Action::PowerLoss { broker, keep } => self.die(broker, Some(keep)),
             Action::Restart { broker } => self.restart(broker),
-            Action::Fence { broker } => self.fence(broker),
+            Action::Stop { broker } => self.stop(broker),
+            Action::Reset { one, other } => self.reset(one, other, seen),
+            Action::Fence { broker } => self.fence(broker, Alive::No),
+            Action::FenceRunning { broker } => self.fence(broker, Alive::Yes),
+            Action::ShutDown { broker } => self.shut_down(broker),
+            Action::ChangeMinIsr { to } => self.change_min_isr(to),
+            Action::Truncate { broker } => Err(Fault::not_enabled(format!(
+                "b{broker} has cut its log already: here a cut is no step of its own"
+            ))),
             Action::Unfence { broker } => self.unfence(broker),
             Action::Move { to } => self.move_leader(to),
             Action::Checkpoint { broker } => self.node(broker)?.checkpoint_hw().map_err(Into::into),
@@ -349,7 +369,7 @@ impl<D: Storage> Cluster<D> {
 
     /// The complete state of the controller.
     pub fn observe_controller(&self) -> Result<ControllerView, Fault> {
-        observe::controller_view(&self.controller, self.min_isr)
+        observe::controller_view(&self.controller)
     }
 
     /// Every message in flight.
@@ -363,6 +383,13 @@ fn answered_on(action: Action) -> Option<Channel> {
     let Action::DeliverFetch { from, to, .. } = action else { return None };
     let (from, to) = (to, from);
     Some(Channel { from, to, connection: Connection::Open, kind: Kind::FetchAnswer })
+}
+
+/// Whether a broker's process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alive {
+    Yes,
+    No,
 }
 
 /// Whether a broker that died lost anything.

@@ -76,7 +76,7 @@ fates! {
         leader_epoch: Compared("role.epoch"),
         partition_epoch: Compared("partition_epoch"),
         replicas: Checked("equal to those of the image applied last"),
-        min_isr: Checked("equal to that of the image applied last"),
+        min_isr: Compared("role.min_isr of a leader; equal to that of the image applied last"),
     }
     BrokerImage as BrokerImage {
         epoch: Compared("role.known.epoch"),
@@ -88,7 +88,7 @@ fates! {
     Leader as Leader {
         epoch_start: Compared("role.epoch_start"),
         isr: Compared("see IsrState"),
-        waiting: Compared("role.waiting"),
+        waiting: Compared("waiting"),
     }
     IsrState as IsrState {
         leader: Checked("the replica's own number"),
@@ -101,14 +101,14 @@ fates! {
     Membership as Membership::Pending {
         isr: Compared("role.isr"),
         proposal: Compared("role.pending, and whole in the message that carries it"),
-        outcome: Checked("open only while the proposal is on its way; nothing else is lost"),
+        outcome: Compared("role.pending.outcome"),
     }
     AlterPartitionRequest as AlterPartitionRequest {
         broker: Checked("the replica's own number"),
         broker_epoch: Checked("the replica's own life"),
         leader_epoch: Checked("that of the registration"),
         partition_epoch: Checked("that of the registration"),
-        isr: Compared("role.pending; the members' lives stand in the message"),
+        isr: Compared("role.pending.isr"),
     }
     Progress as Progress {
         leo: Compared("role.followers.leo"),
@@ -121,9 +121,9 @@ fates! {
         broker_epoch: Compared("role.followers.broker_epoch"),
     }
     Waiting as Waiting {
-        base: Compared("role.waiting.offset"),
+        base: Compared("waiting.offset"),
         required: Checked("base + 1: a produce has one record"),
-        epoch: Checked("the leader's epoch (B70)"),
-        deadline_ms: Exempt("later than any trace ends, so nothing is answered 7"),
+        epoch: Compared("waiting.epoch"),
+        deadline_ms: Exempt("over whenever the environment says so, and not asked before (V4)"),
     }
 }

@@ -44,15 +44,15 @@ pub fn replay<D: Storage>(trace: &Trace, doomed: Doomed) -> Result<Replayed, Box
     check_shape(trace)?;
     let mut run = Run::<D>::start(trace)?;
     for step in &trace.steps {
-        let before = std::mem::take(&mut run.observed.brokers);
+        let before = run.observed.clone();
         let seen = run.take(step)?;
         let differences = run.compare(step, &seen);
-        if differences.is_empty() && run.did_nothing(step, &before) {
+        if differences.is_empty() && run.did_nothing(step, &before.brokers) {
             let what = "it changes nothing and nobody is told anything".to_owned();
             return Err(Failure::at(step.step, Some(step.action), Why::NotEnabled(what)));
         }
         let parted = judge_divergence(trace, step, differences)?;
-        let made = run.count_promises(step, &seen, before)?;
+        let made = run.count_promises(step, &seen, &before)?;
         if parted.is_some() {
             return Ok(run.replayed(parted));
         }
@@ -106,7 +106,7 @@ impl<'t, D: Storage> Run<'t, D> {
             observed: Told {
                 brokers: Vec::new(),
                 controller,
-                min_isr: bounds.effective_min_isr(),
+                policy: bounds.policy(),
                 ghost: Ghost::default(),
             },
             steps: 0,
@@ -184,8 +184,9 @@ impl<'t, D: Storage> Run<'t, D> {
     /// Whether an action that is only enabled if it does something did nothing. Every other one
     /// takes at least a message, a metadata record or a budget.
     fn did_nothing(&self, step: &Step, before: &[BrokerView]) -> bool {
-        use Action::{Checkpoint, LagCheck, Verdict};
-        matches!(step.action, Verdict { .. } | LagCheck { .. } | Checkpoint { .. })
+        use Action::{Checkpoint, LagCheck, Resend, Restart, TimeOut, Verdict};
+        let must = matches!(step.action, Verdict { .. } | LagCheck { .. } | Checkpoint { .. });
+        (must || matches!(step.action, Resend { .. } | TimeOut { .. } | Restart { .. }))
             && step.sent.is_empty()
             && step.answers.is_empty()
             && before == self.observed.brokers
@@ -197,11 +198,11 @@ impl<'t, D: Storage> Run<'t, D> {
         &mut self,
         step: &Step,
         seen: &Seen,
-        mut before: Vec<BrokerView>,
+        before: &Told,
     ) -> Result<Vec<Committed>, Box<Failure>> {
         let world = &mut self.observed;
         let known = world.ghost.committed.clone();
-        world.remember(step.action, &mut before, seen.promised.iter().copied());
+        world.remember(step.action, before, &seen.answers);
         let broken =
             PROPERTIES.iter().find_map(|(property, ..)| Some((*property, property.judge(world)?)));
         if let Some((property, reason)) = broken {

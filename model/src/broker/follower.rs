@@ -6,6 +6,7 @@ use klog_trace::{BrokerView, EpochStart, Image, Message, Record};
 
 use super::{append, leo, truncate};
 use crate::node::{Event, NodeActor, Sends, id};
+use crate::rules::{AnswerTaken, Diverged};
 
 /// An answer to the fetch that was made at `of` (leader epoch, offset).
 pub struct Answer<'a> {
@@ -23,14 +24,20 @@ pub struct Answer<'a> {
 
 /// M1 to M4: a newer epoch with another leader, or none; the fetcher starts anew.
 pub fn follow(actor: &NodeActor, broker: &mut BrokerView, image: &Image, out: &mut Sends) {
+    let same = |leader| image.leader.is_some() && image.leader == leader;
+    let goes_on = matches!(broker.role, Role::Follower { leader, .. } if same(leader));
+    if goes_on && !(actor.rules.restarts_fetcher)() {
+        return;
+    }
     broker.role = Role::Follower { epoch: image.leader_epoch, leader: image.leader };
+    broker.diverged = None;
     if image.leader.is_some() {
         let cut = (actor.rules.cut_on_following)(leo(broker), broker.hw);
         if cut < leo(broker) {
-            truncate(broker, cut);
+            truncate(actor, broker, cut);
         }
     }
-    send_fetch(actor, broker, out);
+    send_fetch(actor, broker, AnswerTaken::None, out);
 }
 
 /// Q2 to Q6, then the next fetch at once (Q7).
@@ -45,20 +52,42 @@ pub fn fetch_answer(
         return;
     };
     let mine = EpochStart { epoch, offset: leo(broker) };
-    if leader != Some(src) || !(actor.rules.answer_is_mine)(answer.of, mine) {
+    let rules = &actor.rules;
+    let diverging = answer.diverging.filter(|_| answer.error == 0);
+    let is_mine = if diverging.is_some() { rules.diverging_is_mine } else { rules.answer_is_mine };
+    if leader != Some(src) || broker.diverged.is_some() || !is_mine(answer.of, mine) {
         return;
     }
-    if answer.error == 0 {
-        match answer.diverging {
-            // Q3: the high watermark of a diverging answer is not for this log.
-            Some(end) => {
-                let cut = (actor.rules.cut_on_diverging)(&broker.epochs, leo(broker), end);
-                truncate(broker, cut);
+    let mut taken = AnswerTaken::None;
+    if let Some(end) = diverging {
+        match (rules.on_diverging)(broker.hw, answer.hw, leo(broker)) {
+            Diverged::CutAtOnce => cut(actor, broker, end),
+            Diverged::CutLater(hw) => {
+                broker.hw = hw;
+                broker.diverged = Some(end);
+                return;
             }
-            None => take_records(actor, broker, epoch, answer),
         }
+        taken = AnswerTaken::Changed;
+    } else if answer.error == 0 {
+        let any = !answer.records.is_empty();
+        take_records(actor, broker, epoch, answer);
+        taken = if any { AnswerTaken::Changed } else { AnswerTaken::Empty };
     }
-    send_fetch(actor, broker, out);
+    send_fetch(actor, broker, taken, out);
+}
+
+/// The second step of a diverging answer, where it is one: cut, and ask again.
+pub fn reconcile(actor: &NodeActor, broker: &mut BrokerView, out: &mut Sends) {
+    if let Some(end) = broker.diverged.take() {
+        cut(actor, broker, end);
+        send_fetch(actor, broker, AnswerTaken::Changed, out);
+    }
+}
+
+fn cut(actor: &NodeActor, broker: &mut BrokerView, end: EpochStart) {
+    let cut = (actor.rules.cut_on_diverging)(&broker.epochs, leo(broker), end);
+    truncate(actor, broker, cut);
 }
 
 /// Q4: append, then the high watermark.
@@ -69,14 +98,14 @@ fn take_records(actor: &NodeActor, broker: &mut BrokerView, epoch: u8, answer: &
 }
 
 /// Q1: a follower with a leader always has one fetch of its epoch outstanding.
-fn send_fetch(actor: &NodeActor, broker: &BrokerView, out: &mut Sends) {
+pub fn send_fetch(actor: &NodeActor, broker: &BrokerView, after: AnswerTaken, out: &mut Sends) {
     let Role::Follower { epoch, leader: Some(leader) } = broker.role else {
         return;
     };
     let fetch = Message::Fetch {
         epoch,
         offset: leo(broker),
-        last_epoch: (actor.rules.last_epoch)(&broker.epochs),
+        last_epoch: (actor.rules.last_epoch)(&broker.epochs, after),
         broker_epoch: broker.broker_epoch,
     };
     out.send(id(leader), Event::Peer(fetch.into()));

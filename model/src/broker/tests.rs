@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use klog_trace::view::{Pending, Role};
+use klog_trace::trace::Bounds;
+use klog_trace::view::{Outcome, Proposal, Role};
 use klog_trace::{Acks, BrokerView, Message};
 use stateright::actor::{Actor, Out};
 
@@ -11,7 +12,8 @@ use crate::node::{Event, NodeActor, NodeState, id};
 use crate::rules::Rules;
 
 fn leader_of_three() -> (NodeActor, NodeState) {
-    let actor = NodeActor { rules: Rules::correct(), min_isr: 2, brokers: 3 };
+    let policy = Bounds::NOTHING.policy();
+    let actor = NodeActor { rules: Rules::correct(), min_isr: 2, policy, brokers: 3 };
     let state = actor.on_start(id(1), &None, &mut Out::new());
     (actor, state)
 }
@@ -65,7 +67,8 @@ fn an_older_metadata_record_takes_nothing_back() {
         assert_eq!(*broker(&state), before, "partition epoch {partition_epoch}");
     }
     let Role::Leader { pending, .. } = &broker(&state).role else { panic!("b1 leads") };
-    assert_eq!(*pending, Some(Pending::Expand(3)));
+    let isr = vec![(1, Some(1)), (2, Some(2)), (3, Some(3))];
+    assert_eq!(*pending, Some(Proposal { isr, outcome: Outcome::Open }));
 }
 
 /// S3: while a proposal is on its way nothing else is proposed, even if the metadata has settled

@@ -7,7 +7,7 @@ use klog_trace::Action;
 use levelwise::{Memo, Until, replay};
 use levelwise_timely::{Outcome, Portable, Team, Wanted};
 
-use super::{Figures, Found, Goal, Limits, Panicked};
+use super::{Asked, Figures, Found, Goal, Limits, Panicked};
 use crate::system::{Partition, System};
 
 /// The processes that were met for one search.
@@ -74,7 +74,7 @@ impl Figures {
 
 /// Looks at every state, or, if there is a goal, for the shortest path to it alone.
 pub(super) fn search(system: &System, goal: Option<Goal>, limits: &Limits) -> Found {
-    let (goals, until) = Goal::wanted(goal);
+    let (goals, until) = Goal::wanted(goal, Asked::Safety);
     let space = system.shared_space();
     let outcome = of_space(&space, goals, until, limits);
     let path = |ordinals: &[u16]| -> Vec<Action> {

@@ -5,7 +5,7 @@
 
 use klog_trace::action::{CONTROLLER, Connection, Node};
 use klog_trace::trace::Interleaving;
-use klog_trace::{Action, BrokerView};
+use klog_trace::{Action, World as _};
 use levelwise::system::{Effect, Reaction, Step};
 use smallvec::SmallVec;
 
@@ -72,17 +72,27 @@ impl Partition {
             Action::Checkpoint { broker } => self.react(step, broker, broker, Event::Checkpoint),
             Action::Crash { broker } => self.die(step, broker, Event::Crash),
             Action::PowerLoss { broker, keep } => {
-                let mut ghost = step.before.ghost().clone();
-                ghost.power_lost(&self.view(step.before), broker, keep);
-                step.set_world(ghost);
                 self.die(step, broker, Event::PowerLoss { keep });
             }
+            Action::Stop { broker } => self.die(step, broker, Event::Stop),
             Action::Restart { broker } => {
-                self.react(step, broker, broker, Event::Restart { broker });
+                let registered = step.before.controller().image.brokers[usize::from(broker) - 1];
+                // B1: else it is refused (101), and tries again.
+                if (self.actor.rules.may_register)(registered.state) {
+                    self.react(step, broker, broker, Event::Restart);
+                }
             }
-            Action::Fence { broker } => self.react_controller(step, Event::Fence { broker }),
+            Action::Resend { broker } => self.react(step, broker, broker, Event::Resend),
+            Action::TimeOut { broker } => self.react(step, broker, broker, Event::TimeOut),
+            Action::Truncate { broker } => self.react(step, broker, broker, Event::Truncate),
+            Action::Reset { one, other } => self.reset(step, one, other),
+            Action::Fence { broker } | Action::FenceRunning { broker } => {
+                self.react_controller(step, Event::Fence { broker });
+            }
             Action::Unfence { broker } => self.react_controller(step, Event::Unfence { broker }),
+            Action::ShutDown { broker } => self.react_controller(step, Event::ShutDown { broker }),
             Action::Move { to } => self.react_controller(step, Event::Move { to }),
+            Action::ChangeMinIsr { to } => self.react_controller(step, Event::ChangeMinIsr { to }),
         }
         let mut budgets: Budgets = step.state.budgets();
         budgets.spend(action);
@@ -96,6 +106,15 @@ impl Partition {
         let before = step.before;
         network::cut_off(step, broker, |n| before.is_reachable(n));
         self.react(step, broker, broker, event);
+    }
+
+    fn reset(&self, step: &mut Making<'_, '_>, one: Node, other: Node) {
+        network::reset(step, one, other);
+        for (me, from) in [(one, other), (other, one)] {
+            if me != CONTROLLER {
+                self.react(step, me, me, Event::Disconnected { from });
+            }
+        }
     }
 
     fn deliver(&self, step: &mut Making<'_, '_>, from: Node, to: Node, on: Connection, kind: Kind) {
@@ -156,34 +175,10 @@ impl Partition {
 
     /// The ghost sees what the step shows.
     fn remember(&self, step: &mut Making<'_, '_>, action: Action) {
-        let (before, after) = (step.before, &step.state);
-        let acknowledges = matches!(action, Action::Verdict { .. });
-        let shows = |n: Node| shows_more(before.broker(n), after.broker(n));
-        if !acknowledges && !(1..=self.bounds.brokers).any(shows) {
-            return;
-        }
-        let mut ghost = after.ghost().clone();
-        if acknowledges {
-            for answer in &step.told.answers {
-                if let (0, Some(offset)) = (answer.error, answer.offset) {
-                    ghost.acknowledged(offset, answer.value);
-                }
-            }
-        }
-        for n in (1..=self.bounds.brokers).filter(|n| shows(*n)) {
-            let old = before.broker(n);
-            ghost.observe(&self.view(after), n, old.leads(), old.hw);
-        }
-        if ghost != *after.ghost() {
+        let (before, after) = (self.view(step.before), self.view(step.state));
+        let ghost = before.ghost().after(&before, &after, action, &step.told.answers);
+        if let Some(ghost) = ghost {
             step.set_world(ghost);
         }
     }
-}
-
-/// Whether a step may have shown something of this broker that was not seen before.
-fn shows_more(old: &BrokerView, new: &BrokerView) -> bool {
-    let readable = |b: &BrokerView| usize::from(b.hw).min(b.log.len());
-    old.hw != new.hw
-        || old.leads() != new.leads()
-        || old.log[..readable(old)] != new.log[..readable(new)]
 }

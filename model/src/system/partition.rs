@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use klog_trace::action::Node;
+use klog_trace::progress::PROGRESS;
 use klog_trace::property::{PROPERTIES, Seen, WITNESSES};
 use klog_trace::trace::Bounds;
 use klog_trace::{Action, ClientAnswer, Envelope, Ghost};
@@ -52,19 +53,15 @@ pub struct Told {
 impl Partition {
     /// A protocol's actors within bounds.
     pub fn new(protocol: &Protocol, bounds: &Bounds) -> Self {
-        let (rules, min_isr) = (protocol.rules(), bounds.effective_min_isr());
-        let actor = NodeActor { rules, min_isr, brokers: bounds.brokers };
+        let &Bounds { brokers, min_isr, .. } = bounds;
+        let actor =
+            NodeActor { rules: protocol.rules(), min_isr, policy: bounds.policy(), brokers };
         Self { bounds: bounds.clone(), actor }
     }
 
-    /// The effective minimum size of the ISR.
-    pub fn min_isr(&self) -> u8 {
-        self.actor.min_isr
-    }
-
     /// A state with what properties ask of it.
-    pub fn view<'b, 'a>(&self, row: &'b Whole<'a>) -> RowView<'b, 'a> {
-        RowView { row, brokers: self.bounds.brokers, min_isr: self.actor.min_isr }
+    pub fn view<'b, 'a>(&'b self, row: &'b Whole<'a>) -> RowView<'b, 'a> {
+        RowView { row, partition: self }
     }
 
     /// The goal that is a tally of states outside the claim.
@@ -72,6 +69,10 @@ impl Partition {
 
     /// The goal of the first witness; the others follow.
     pub const FIRST_WITNESS: usize = PROPERTIES.len() + 1;
+
+    /// The goal that tallies where the first thing that must stay possible is done; the others
+    /// follow.
+    pub const FIRST_PROGRESS: usize = Self::FIRST_WITNESS + WITNESSES.len();
 
     /// What the actor's sends are to the system: a message, one record for each broker of a
     /// publication, or something that is not in flight (clients and registration: docs/limits.md).
@@ -186,11 +187,13 @@ impl System for Partition {
         Self::refused(step, each);
     }
 
-    /// The properties, the tally of states outside the claim, the witnesses.
+    /// The properties, the tally of states outside the claim, the witnesses, the tallies of states
+    /// in which what must stay possible is done.
     fn goals(&self) -> Vec<Goal> {
         let mut goals: Vec<Goal> = PROPERTIES.iter().map(|p| Goal::always(p.0.id())).collect();
         goals.push(Goal::tally("outside-claim"));
         goals.extend(WITNESSES.iter().map(|w| Goal::sometimes(w.0.id())));
+        goals.extend(PROGRESS.iter().map(|p| Goal::tally(p.0.id())));
         goals
     }
 
@@ -208,8 +211,13 @@ impl System for Partition {
                 hits |= 1 << n;
             }
         }
-        if state.world().outside_claim(self.actor.min_isr) {
+        if state.world().outside_claim() {
             hits |= 1 << Self::OUTSIDE_CLAIM;
+        }
+        for (n, (progress, _, _)) in (Self::FIRST_PROGRESS..).zip(&PROGRESS) {
+            if open & 1 << n != 0 && progress.is_done(&view) {
+                hits |= 1 << n;
+            }
         }
         hits
     }

@@ -15,7 +15,7 @@ enum Asked {
 }
 
 /// The errors that answer each request, by Kafka's code, and their names.
-const GUARDS: [(Asked, i16, &str); 12] = [
+const GUARDS: [(Asked, i16, &str); 13] = [
     (Asked::Fetch, 1, "fetch-1"),
     (Asked::Fetch, 6, "fetch-6"),
     (Asked::Fetch, 74, "fetch-74"),
@@ -26,6 +26,7 @@ const GUARDS: [(Asked, i16, &str); 12] = [
     (Asked::Proposal, 95, "proposal-95"),
     (Asked::Proposal, 107, "proposal-107"),
     (Asked::Produce, 6, "produce-6"),
+    (Asked::Produce, 7, "produce-7"),
     (Asked::Produce, 19, "produce-19"),
     (Asked::Produce, 20, "produce-20"),
 ];

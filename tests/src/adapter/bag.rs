@@ -132,6 +132,23 @@ impl Bag {
         }
     }
 
+    /// The connections between two nodes broke. Answers are lost; a request may have been read, and
+    /// nobody will hear the answer to it.
+    pub fn reset(&mut self, one: Id, other: Id) {
+        let open_between = |channel: &Channel| {
+            let ends = (channel.from, channel.to);
+            channel.connection == Connection::Open && (ends == (one, other) || ends == (other, one))
+        };
+        let channels: Vec<Channel> = self.lines.keys().copied().filter(open_between).collect();
+        for channel in channels {
+            let mut line = self.lines.remove(&channel).unwrap_or_default();
+            if channel.kind.outlives_its_sender() {
+                let cut_off = Channel { connection: Connection::Broken, ..channel };
+                self.lines.entry(cut_off).or_default().append(&mut line);
+            }
+        }
+    }
+
     /// Takes everything off this line.
     pub fn take_all(&mut self, channel: Channel) -> VecDeque<InFlight> {
         self.lines.remove(&channel).unwrap_or_default()
@@ -200,6 +217,20 @@ mod tests {
         assert_eq!(fetches(&mut bag, 2, 1, Connection::Broken), [7, 8]);
         assert_eq!(fetches(&mut bag, 3, 2, Connection::Open), [9], "b3 asks again");
         assert_eq!(bag.messages().count(), 1, "the answer of the dead broker");
+    }
+
+    #[test]
+    fn a_reset_breaks_requests_and_loses_answers_between_the_two_alone() {
+        let mut bag = Bag::default();
+        bag.push(Connection::Open, sent(2, 1, 7));
+        bag.push(Connection::Open, answered(1, 2));
+        bag.push(Connection::Open, answered(2, 3));
+        bag.push(Connection::Open, sent(3, 1, 8));
+        bag.reset(1, 2);
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Open).len(), 0);
+        assert_eq!(fetches(&mut bag, 2, 1, Connection::Broken), [7]);
+        assert_eq!(fetches(&mut bag, 3, 1, Connection::Open), [8]);
+        assert_eq!(bag.messages().count(), 1, "b2's answer to b3");
     }
 
     #[test]

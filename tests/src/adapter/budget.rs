@@ -1,6 +1,6 @@
 //! What the bounds of a trace leave to the environment.
 
-use klog_trace::trace::Bounds;
+use klog_trace::trace::{self, Bounds};
 use klog_trace::{Acks, Action};
 
 use super::fault::Fault;
@@ -8,36 +8,33 @@ use super::fault::Fault;
 /// How often each kind of perturbation may still happen, and what clients may still ask.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
-    left: Bounds,
+    bounds: Bounds,
+    left: [u8; trace::Budget::ALL.len()],
 }
 
 impl Budget {
     /// The whole of it.
     pub fn of(bounds: &Bounds) -> Self {
-        Self { left: bounds.clone() }
+        Self { bounds: bounds.clone(), left: bounds.budgets() }
     }
 
     /// Takes an action from its budget, or says that it is spent. Whatever heals has none.
     pub fn spend(&mut self, action: Action) -> Result<(), Fault> {
-        let Bounds { moves, crashes, power_losses, lag_checks, checkpoints, .. } = &mut self.left;
-        let (name, left) = match action {
-            Action::Move { .. } => ("moves", moves),
-            Action::Crash { .. } => ("crashes", crashes),
-            Action::PowerLoss { .. } => ("power_losses", power_losses),
-            Action::LagCheck { .. } => ("lag_checks", lag_checks),
-            Action::Checkpoint { .. } => ("checkpoints", checkpoints),
-            _ => return Ok(()),
+        let Some(budget) = trace::Budget::of(action) else { return Ok(()) };
+        let left = &mut self.left[budget as usize];
+        let spent = || {
+            let name = budget.words();
+            Fault::not_enabled(format!("the {name} of the header's bounds are spent"))
         };
-        let spent = || Fault::not_enabled(format!("the {name} of the header's bounds are spent"));
         *left = left.checked_sub(1).ok_or_else(spent)?;
         Ok(())
     }
 
     /// Whether clients may produce a further value, after `produced`, with these acks.
     pub fn check_produce(&self, produced: u16, acks: Acks) -> Result<(), Fault> {
-        if produced >= u16::from(self.left.records) {
+        if produced >= u16::from(self.bounds.records) {
             Err(Fault::not_enabled("the records of the header's bounds are produced"))
-        } else if !self.left.acks.contains(&acks) {
+        } else if !self.bounds.acks.contains(&acks) {
             Err(Fault::not_enabled("no producer of the header's bounds asks for these acks"))
         } else {
             Ok(())
@@ -47,8 +44,6 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use klog_trace::trace::Interleaving;
-
     use super::*;
 
     #[test]
@@ -60,10 +55,14 @@ mod tests {
             Action::PowerLoss { broker, keep: 0 },
             Action::LagCheck { broker },
             Action::Checkpoint { broker },
+            Action::FenceRunning { broker },
+            Action::ShutDown { broker },
+            Action::Reset { one: broker, other: 2 },
+            Action::ChangeMinIsr { to: 2 },
+            Action::TimeOut { broker },
         ];
+        assert_eq!(kinds.len(), trace::Budget::ALL.len());
         let bounds = Bounds {
-            brokers: 2,
-            min_isr: 1,
             records: 2,
             acks: vec![Acks::All],
             moves: 1,
@@ -71,7 +70,12 @@ mod tests {
             power_losses: 1,
             lag_checks: 1,
             checkpoints: 1,
-            interleaving: Interleaving::Full,
+            fences: 1,
+            shutdowns: 1,
+            resets: 1,
+            min_isr_changes: 1,
+            timeouts: 1,
+            ..Bounds::NOTHING
         };
         let mut budget = Budget::of(&bounds);
         for action in kinds {

@@ -12,14 +12,14 @@ use super::decode;
 use super::fault::{Fault, small};
 use super::{PARTITION, TOPIC};
 
-/// Longer than any trace: nothing here ends by a timeout (V4).
-const TIMEOUT_MS: i32 = i32::MAX;
+/// Every produce has waited long enough whenever the environment says so (V4), and the node is
+/// asked at no other time.
+const TIMEOUT_MS: i32 = 0;
 
 /// A produce that was sent and is not answered.
 #[derive(Clone, Copy, Debug)]
 struct Produced {
     value: u8,
-    acks: Acks,
     /// Where the leader appended it; `None` if it did not.
     offset: Option<u8>,
 }
@@ -31,14 +31,6 @@ pub struct Sending {
     id: CorrelationId,
     value: u8,
     acks: Acks,
-}
-
-/// What an answer means to the one who keeps count of promises.
-pub struct Answered {
-    /// What the client was told.
-    pub answer: ClientAnswer,
-    /// Offset and value of a record that is now promised to stay (acks=all and no error).
-    pub promised: Option<(u8, u8)>,
 }
 
 /// Every client, behind one connection to each broker.
@@ -102,7 +94,7 @@ impl Clients {
             self.next_value += 1;
         }
         if acks != Acks::None {
-            let produced = Produced { value, acks, offset };
+            let produced = Produced { value, offset };
             self.waiting.insert((broker, id), produced);
         }
         Ok(())
@@ -113,7 +105,7 @@ impl Clients {
     /// The wire says −1 for the offset beside any error, also for a record that was appended and
     /// whose fate is not known. A trace says where it stands, so the offset it was seen to be
     /// appended at is given here.
-    pub fn answered(&mut self, broker: Id, frame: &[u8]) -> Result<Answered, Fault> {
+    pub fn answered(&mut self, broker: Id, frame: &[u8]) -> Result<ClientAnswer, Fault> {
         let damaged = |e| Fault::hidden(format!("an answer to a produce does not decode: {e}"));
         let response = wire::decode_response(frame).map_err(damaged)?;
         let id = response.correlation_id;
@@ -132,10 +124,7 @@ impl Clients {
                 produced.offset
             )));
         }
-        let answer = ClientAnswer { value: produced.value, error, offset: produced.offset };
-        let all = error == 0 && produced.acks == Acks::All;
-        let promised = produced.offset.filter(|_| all);
-        Ok(Answered { answer, promised: promised.map(|offset| (offset, produced.value)) })
+        Ok(ClientAnswer { value: produced.value, error, offset: produced.offset })
     }
 
     /// The broker died: it answers nothing any more.

@@ -59,6 +59,21 @@ impl<D: Storage> Cluster<D> {
         }
     }
 
+    /// A reset takes away the answers between two nodes and breaks the connections of requests.
+    pub(super) fn doomed_reset(&mut self, one: Id, other: Id) {
+        let between = |connection: Connection, message: &InFlight| {
+            let ends = (message.envelope.from, message.envelope.to);
+            connection == Connection::Open && (ends == (one, other) || ends == (other, one))
+        };
+        let request = |m: &InFlight| Kind::of(&m.envelope.message).outlives_its_sender();
+        self.doomed.retain(|(on, message)| !between(*on, message) || request(message));
+        for (connection, message) in &mut self.doomed {
+            if between(*connection, message) {
+                *connection = Connection::Broken;
+            }
+        }
+    }
+
     fn prove_doomed(&self, connection: Connection, message: &InFlight) -> Result<(), Fault> {
         let proven = match Kind::of(&message.envelope.message) {
             Kind::Fetch => self.try_request(connection, message),

@@ -1,7 +1,7 @@
 //! Deaths, restarts, and what an operator or the controller's sessions do.
 
-use klog::controller::{ControllerInput, LogFate, MoveOutcome};
-use klog::node::{ControllerOutput, Node};
+use klog::controller::{ControllerInput, MoveOutcome};
+use klog::node::{ControllerOutput, Node, Peer, take_clean_shutdown};
 use klog::replica::io::BrokerState;
 use klog::types::{BrokerEpoch, BrokerId, Offset};
 use klog_trace::action::{CONTROLLER, Node as Id};
@@ -11,7 +11,7 @@ use super::bag::{Channel, Kind};
 use super::doomed::peer;
 use super::fault::Fault;
 use super::observe;
-use super::{Broker, Cluster, Process, Seen, Storage, config, life_after};
+use super::{Alive, Broker, Cluster, Process, Seen, Storage, config, life_after};
 
 impl<D: Storage> Cluster<D> {
     /// The process dies, or the machine loses power and keeps so many records of the log. Power may
@@ -37,7 +37,29 @@ impl<D: Storage> Cluster<D> {
         if let Some(kept) = kept {
             disk.lose_power(&kept)?;
         }
-        let view = disk.with_copy(|copy| found(copy, id, life, life_after(keep)))?;
+        self.is_down(id, disk, life, life_after(keep))
+    }
+
+    /// The process of a broker that shuts down ends in order (B5, D3).
+    pub(super) fn stop(&mut self, id: Id) -> Result<(), Fault> {
+        let node = self.node(id)?;
+        let leads = node.replica().leader().is_some();
+        let broker = BrokerId(id.into());
+        let leads = leads || self.controller.controller().partition().leader == Some(broker);
+        if leads || self.session(id) != Some(BrokerState::ShuttingDown) {
+            return Err(Fault::not_enabled(format!("b{id} may not stop yet")));
+        }
+        let Some(Process::Up(node)) = self.broker(id).process.take() else {
+            return Err(Fault::Internal(format!("b{id} is gone")));
+        };
+        let life = node.replica().config().broker_epoch;
+        let disk = node.shut_down()?;
+        self.is_down(id, disk, life, Life::Stopped)
+    }
+
+    /// A process is gone, and this disk is left of it.
+    fn is_down(&mut self, id: Id, disk: D, epoch: BrokerEpoch, life: Life) -> Result<(), Fault> {
+        let view = disk.with_copy(|copy| found(copy, id, epoch, life))?;
         *self.broker(id) = Broker {
             process: Some(Process::Down(disk, view)),
             unread: std::collections::VecDeque::new(),
@@ -50,6 +72,20 @@ impl<D: Storage> Cluster<D> {
         Ok(())
     }
 
+    /// The connections between two running nodes break, and both ends hear of it.
+    pub(super) fn reset(&mut self, one: Id, other: Id, seen: &mut Seen) -> Result<(), Fault> {
+        self.bag.reset(one, other);
+        self.doomed_reset(one, other);
+        let now_ms = self.now_ms;
+        for (me, from) in [(one, other), (other, one)] {
+            if me != CONTROLLER {
+                let lost = if from == CONTROLLER { Peer::Controller } else { peer(from) };
+                self.with_node(me, seen, |node, out| node.disconnected(lost, now_ms, out))?;
+            }
+        }
+        Ok(())
+    }
+
     /// A new process over the same disk: it registers, learns its broker epoch and recovers.
     pub(super) fn restart(&mut self, id: Id) -> Result<(), Fault> {
         if self.is_up(id) {
@@ -58,12 +94,22 @@ impl<D: Storage> Cluster<D> {
         let Some(Process::Down(disk, view)) = self.broker(id).process.take() else {
             return Err(Fault::Internal(format!("b{id} is gone")));
         };
-        let log = match view.life {
-            Life::PowerLost => LogFate::Lost,
-            Life::Crashed | Life::Up => LogFate::Kept,
-        };
         let broker = BrokerId(id.into());
-        self.controller.step(ControllerInput::Register { broker, log }, &mut self.controller_out);
+        let clean_shutdown = disk.with_copy(|mut copy| Ok(take_clean_shutdown(&mut copy)?))?;
+        let register = ControllerInput::Register { broker, clean_shutdown };
+        self.controller.step(register, &mut self.controller_out);
+        let refusal = |output: &ControllerOutput| match output {
+            ControllerOutput::RegistrationRefused { broker: to, .. } => *to == broker,
+            _ => false,
+        };
+        if let Some(at) = self.controller_out.iter().position(refusal) {
+            // The process goes on trying, with what it has read off its disk (B1).
+            self.controller_out.remove(at);
+            self.broker(id).process = Some(Process::Down(disk, view));
+            return Ok(());
+        }
+        let mut disk = disk.reopened()?;
+        take_clean_shutdown(&mut disk)?;
         let told = |output: &ControllerOutput| match *output {
             ControllerOutput::Registered { broker: to, epoch } if to == broker => Some(epoch),
             _ => None,
@@ -72,7 +118,7 @@ impl<D: Storage> Cluster<D> {
         let output = at.map(|at| self.controller_out.remove(at));
         let unregistered = || Fault::hidden(format!("b{id} was not told its broker epoch"));
         let life = output.as_ref().and_then(told).ok_or_else(unregistered)?;
-        let (node, _) = Node::open(disk.reopened()?, config(id, life))?;
+        let (node, _) = Node::open(disk, config(id, life))?;
         self.broker(id).process = Some(Process::Up(Box::new(node)));
         self.ask_again(id)
     }
@@ -103,12 +149,34 @@ impl<D: Storage> Cluster<D> {
         Ok(())
     }
 
-    pub(super) fn fence(&mut self, id: Id) -> Result<(), Fault> {
-        if self.is_up(id) || self.session(id) != Some(BrokerState::Active) {
-            return Err(Fault::not_enabled(format!("b{id} is not a dead broker in a session")));
+    pub(super) fn fence(&mut self, id: Id, alive: Alive) -> Result<(), Fault> {
+        let fenced = self.session(id) == Some(BrokerState::Fenced);
+        if fenced || self.is_up(id) != (alive == Alive::Yes) {
+            let what = if alive == Alive::Yes { "running" } else { "dead" };
+            return Err(Fault::not_enabled(format!("b{id} is not a {what} broker in a session")));
         }
         let broker = BrokerId(id.into());
         self.controller.step(ControllerInput::SessionExpired { broker }, &mut self.controller_out);
+        Ok(())
+    }
+
+    pub(super) fn shut_down(&mut self, id: Id) -> Result<(), Fault> {
+        let epoch = self.node(id)?.replica().config().broker_epoch;
+        if self.session(id) != Some(BrokerState::Active) {
+            return Err(Fault::not_enabled(format!("b{id} is not active")));
+        }
+        let broker = BrokerId(id.into());
+        self.controller.step(ControllerInput::ShutDown { broker, epoch }, &mut self.controller_out);
+        Ok(())
+    }
+
+    pub(super) fn change_min_isr(&mut self, to: u8) -> Result<(), Fault> {
+        let min_isr = u32::from(to);
+        if min_isr == 0 || self.controller.controller().partition().min_isr == min_isr {
+            return Err(Fault::not_enabled(format!("{to} is no other minimum")));
+        }
+        let change = ControllerInput::ChangeMinIsr { min_isr };
+        self.controller.step(change, &mut self.controller_out);
         Ok(())
     }
 

@@ -13,9 +13,9 @@ use klog::replica::isr::{IsrState, Membership, Outcome};
 use klog::replica::pending::Waiting;
 use klog::replica::progress::Progress;
 use klog::replica::{self, Leader, Parts, Registration};
-use klog::types::{BrokerId, Offset};
-use klog_trace::message::Image;
-use klog_trace::view::{self, BrokerState as State, Pending, Session};
+use klog::types::{BrokerEpoch, BrokerId, Offset};
+use klog_trace::message::{Image, Member};
+use klog_trace::view::{self, BrokerState as State, Session};
 use klog_trace::{BrokerView, ControllerView, Life, Record, Role};
 
 use super::decode::{broker, epoch, epoch_start, life, offset, record};
@@ -45,7 +45,7 @@ pub fn broker_view<D: Disk>(
     Ok(BrokerView {
         life: Life::Up,
         broker_epoch: life(parts.config.broker_epoch)?,
-        role: role(&parts, &log)?,
+        role: role(&parts)?,
         partition_epoch: registration
             .map_or(Ok(0), |known| small("partition epoch", known.partition_epoch.0))?,
         epochs: epochs
@@ -54,6 +54,8 @@ pub fn broker_view<D: Disk>(
         hw: offset(parts.log.hw)?,
         hw_checkpoint: hw_checkpoint(node.log().disk())?,
         proposed_at: parts.in_flight.map(proposed_at).transpose()?,
+        waiting: waiting(&parts, &log)?,
+        diverged: None,
         log,
     })
 }
@@ -107,26 +109,21 @@ fn proposed_at(proposal: &AlterPartitionRequest) -> Result<(u8, u8), Fault> {
     Ok((epoch(proposal.leader_epoch)?, partition_epoch))
 }
 
-fn role(parts: &Parts<'_>, log: &[Record]) -> Result<Role, Fault> {
+fn role(parts: &Parts<'_>) -> Result<Role, Fault> {
     match (parts.role, parts.registration) {
         (replica::Role::Idle, _) => Ok(Role::None),
         (replica::Role::Follower, Some(known)) => Ok(Role::Follower {
             epoch: epoch(known.leader_epoch)?,
             leader: known.leader.map(broker).transpose()?,
         }),
-        (replica::Role::Leader(leading), Some(known)) => leader(parts, known, leading, log),
+        (replica::Role::Leader(leading), Some(known)) => leader(parts, known, leading),
         (replica::Role::Failed, _) => Err(Fault::Internal("a write failed".to_owned())),
         (_, None) => Err(Fault::hidden("a role without a registration")),
     }
 }
 
-fn leader(
-    parts: &Parts<'_>,
-    registration: &Registration,
-    leading: &Leader,
-    log: &[Record],
-) -> Result<Role, Fault> {
-    let Leader { epoch_start, isr, waiting } = leading;
+fn leader(parts: &Parts<'_>, registration: &Registration, leading: &Leader) -> Result<Role, Fault> {
+    let Leader { epoch_start, isr, waiting: _ } = leading;
     let IsrState { leader, membership, followers } = isr;
     check(*leader == parts.id, "another leads in its place")?;
     let committed = membership.committed().iter().copied();
@@ -139,10 +136,7 @@ fn leader(
             .iter()
             .map(|(id, progress)| follower(*id, progress))
             .collect::<Result<_, _>>()?,
-        waiting: waiting
-            .values()
-            .map(|produce| self::waiting(registration, produce, log))
-            .collect::<Result<_, _>>()?,
+        min_isr: small("min ISR", registration.min_isr)?,
         known: states(parts.brokers.iter())?,
     })
 }
@@ -162,36 +156,40 @@ fn follower(id: BrokerId, progress: &Progress) -> Result<view::Progress, Fault> 
     })
 }
 
-fn waiting(
+/// The produces that wait; only a leader's do.
+fn waiting(parts: &Parts<'_>, log: &[Record]) -> Result<Vec<view::Waiting>, Fault> {
+    let (replica::Role::Leader(leading), Some(known)) = (parts.role, parts.registration) else {
+        return Ok(Vec::new());
+    };
+    leading.waiting.values().map(|produce| waits(known, produce, log)).collect()
+}
+
+fn waits(
     registration: &Registration,
     produce: &Waiting,
     log: &[Record],
 ) -> Result<view::Waiting, Fault> {
-    let Waiting { base, required, epoch, deadline_ms: _ } = *produce;
+    let Waiting { base, required, epoch: of, deadline_ms: _ } = *produce;
     check(
-        required.0 == base.0 + 1 && epoch == registration.leader_epoch,
+        required.0 == base.0 + 1 && of == registration.leader_epoch,
         "a waiting produce of another epoch, or of more than one record",
     )?;
     let at = offset(base)?;
     let record = log.get(usize::from(at));
     let lost = || Fault::hidden("a produce waits for a record that is not in the log");
-    Ok(view::Waiting { offset: at, value: record.ok_or_else(lost)?.value })
+    let value = record.ok_or_else(lost)?.value;
+    Ok(view::Waiting { offset: at, value, epoch: epoch(of)? })
 }
 
-/// The open proposal, as the change that it makes.
+/// The open proposal.
 fn pending(
     parts: &Parts<'_>,
     registration: &Registration,
     membership: &Membership,
-) -> Result<Option<Pending>, Fault> {
-    let Membership::Pending { isr, proposal, outcome } = membership else {
+) -> Result<Option<view::Proposal>, Fault> {
+    let Membership::Pending { isr: _, proposal, outcome } = membership else {
         return Ok(None);
     };
-    // No message is lost but with its sender, so what is undecided is still on its way.
-    check(
-        *outcome == Outcome::Unknown || parts.in_flight == Some(proposal),
-        "a proposal is open and not on its way",
-    )?;
     let AlterPartitionRequest {
         broker: proposer,
         broker_epoch,
@@ -205,15 +203,16 @@ fn pending(
                 == (registration.leader_epoch, registration.partition_epoch),
         "an open proposal of another life or epoch",
     )?;
-    let joins = wanted.iter().filter(|(id, _)| !isr.contains(id));
-    let joins: Vec<_> = joins.map(|&(id, _)| broker(id)).collect::<Result<_, _>>()?;
-    let leaves = isr.iter().filter(|id| wanted.iter().all(|(stays, _)| stays != *id));
-    let leaves: Vec<_> = leaves.map(|&id| broker(id)).collect::<Result<_, _>>()?;
-    match (&joins[..], leaves.is_empty()) {
-        (&[one], true) => Ok(Some(Pending::Expand(one))),
-        (&[], false) => Ok(Some(Pending::Shrink(leaves))),
-        _ => Err(Fault::hidden(format!("a proposal by which {joins:?} join and {leaves:?} leave"))),
-    }
+    let member = |&(id, of): &(BrokerId, Option<BrokerEpoch>)| -> Result<Member, Fault> {
+        Ok((broker(id)?, of.map(life).transpose()?))
+    };
+    Ok(Some(view::Proposal {
+        isr: wanted.iter().map(member).collect::<Result<_, _>>()?,
+        outcome: match outcome {
+            Outcome::Open => view::Outcome::Open,
+            Outcome::Unknown => view::Outcome::Unknown,
+        },
+    }))
 }
 
 /// The registrations, broker 1 first.
@@ -228,9 +227,7 @@ fn states<'a>(
             let state = match state {
                 BrokerState::Active => Session::Active,
                 BrokerState::Fenced => Session::Fenced,
-                BrokerState::ShuttingDown => {
-                    return Err(Fault::hidden("a broker shuts down, and nobody asked it to"));
-                }
+                BrokerState::ShuttingDown => Session::ShuttingDown,
             };
             Ok(State { epoch: life(epoch)?, state })
         })
@@ -238,7 +235,7 @@ fn states<'a>(
 }
 
 /// The state of the controller.
-pub fn controller_view(node: &ControllerNode, min_isr: u8) -> Result<ControllerView, Fault> {
+pub fn controller_view(node: &ControllerNode) -> Result<ControllerView, Fault> {
     let controller = node.controller();
     let PartitionImage {
         leader,
@@ -247,9 +244,9 @@ pub fn controller_view(node: &ControllerNode, min_isr: u8) -> Result<ControllerV
         replicas: _,
         isr,
         elr,
-        min_isr: configured,
+        last_leader,
+        min_isr,
     } = controller.partition();
-    check(*configured == u32::from(min_isr), "another min ISR than configured")?;
     let brokers = |ids: &std::collections::BTreeSet<BrokerId>| {
         ids.iter().copied().map(broker).collect::<Result<_, _>>()
     };
@@ -260,6 +257,8 @@ pub fn controller_view(node: &ControllerNode, min_isr: u8) -> Result<ControllerV
             partition_epoch: small("partition epoch", partition_epoch.0)?,
             isr: brokers(isr)?,
             elr: brokers(elr)?,
+            last_leader: last_leader.map(broker).transpose()?,
+            min_isr: small("min ISR", *min_isr)?,
             brokers: states(controller.brokers().iter())?,
         },
         last_broker_epoch: life(controller.last_broker_epoch())?,

@@ -79,9 +79,7 @@ impl<D: Storage> Cluster<D> {
         for outgoing in out.drain(..) {
             match outgoing {
                 Outgoing::Frame { to: Peer::Client(_), bytes, .. } => {
-                    let answered = self.clients.answered(from, &bytes)?;
-                    seen.answers.push(answered.answer);
-                    seen.promised.extend(answered.promised);
+                    seen.answers.push(self.clients.answered(from, &bytes)?);
                 }
                 Outgoing::Frame { to, way: Way::Request, bytes } => {
                     let (id, message) = decode::request(from, &bytes)?;

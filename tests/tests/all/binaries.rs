@@ -7,6 +7,7 @@ use std::fs;
 use klog_model::fault::Fault;
 use klog_model::protocol::LADDER;
 use klog_model::scenario::scenarios;
+use klog_trace::progress::PROGRESS;
 use klog_trace::property::{PROPERTIES, WITNESSES};
 use serde_json::Value;
 
@@ -103,7 +104,7 @@ fn a_loss_that_was_recorded_replays_on_the_real_code() {
     assert!(out.contains(&format!("\nrecorded to {}\n", file.display())), "{out}");
     let ran = run("conform", &["replay", to]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(ran.out.contains("committed-survives.jsonl  files  7 steps  parts as predicted in "));
+    assert!(ran.out.contains("committed-survives.jsonl  files  6 steps  parts as predicted in "));
 
     let text = fs::read_to_string(&file).expect("recorded");
     fs::write(&file, "mine\n").expect("a file");
@@ -338,7 +339,8 @@ fn one_property_alone_is_judged_as_among_all() {
 fn the_lists_name_what_there_is() {
     for (what, count) in [
         ("faults", Fault::ALL.len()),
-        ("properties", PROPERTIES.len() + WITNESSES.len()),
+        ("properties", PROPERTIES.len() + PROGRESS.len() + WITNESSES.len()),
+        ("cases", klog_model::cases::cases().count()),
         ("scenarios", scenarios().len()),
         ("actions", klog_trace::Action::KINDS.len()),
         ("traces", traces().len()),

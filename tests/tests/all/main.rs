@@ -15,6 +15,7 @@
 //! | [`across`] | do several processes of `check` say what one says, and miss one that is lost? |
 //! | [`dump`] | what does `klog dump-log` show of a whole, a torn and a damaged log? |
 //! | [`documents`] | do the documents say what the code does? |
+//! | [`cases`] | is what is said of each public report true, and every test in it there? |
 //! | [`schema`] | is the published format of a trace the one the code reads? |
 //! | [`dependencies`] | which crate may know which? |
 //! | [`clocks`] | does anything that decides read a clock, a random source or a hash order? |
@@ -25,6 +26,7 @@
 
 mod across;
 mod binaries;
+mod cases;
 mod cli;
 mod clocks;
 mod committed;

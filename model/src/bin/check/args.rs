@@ -1,9 +1,13 @@
 //! The command line.
 
+mod subject;
+
 use std::path::PathBuf;
 
-use clap::builder::RangedI64ValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+pub use subject::Subject;
+use subject::within;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,61 +163,6 @@ pub enum Format {
     Json,
 }
 
-/// A small number; one that is not among these is answered with their range.
-fn within(range: std::ops::RangeInclusive<i64>) -> RangedI64ValueParser<u8> {
-    clap::value_parser!(u8).range(range)
-}
-
-/// Which scenario, which protocol, and what is changed of them.
-#[derive(Clone, Debug, ClapArgs)]
-pub struct Subject {
-    /// The scenario (`check list scenarios`).
-    #[arg(long, default_value = "one-crash")]
-    pub scenario: String,
-    /// The protocol (`check list protocols`).
-    #[arg(long, default_value = "klog")]
-    pub protocol: String,
-    /// Break one more rule (`check list faults`); may be repeated.
-    #[arg(long = "fault", value_name = "FAULT")]
-    pub faults: Vec<String>,
-    /// Number of brokers, 1 to 5.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(1..=5))]
-    pub brokers: Option<u8>,
-    /// `min.insync.replicas`, 1 to 5.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(1..=5))]
-    pub min_isr: Option<u8>,
-    /// Values that clients produce.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
-    pub records: Option<u8>,
-    /// Leadership moves.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
-    pub moves: Option<u8>,
-    /// Process crashes.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
-    pub crashes: Option<u8>,
-    /// Power losses.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
-    pub power_losses: Option<u8>,
-    /// Clock jumps past the lag limit.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
-    pub lag_checks: Option<u8>,
-    /// High watermark checkpoints.
-    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
-    pub checkpoints: Option<u8>,
-    /// Whether steps that nobody can tell apart are merged.
-    #[arg(long, value_enum)]
-    pub interleaving: Option<Interleaving>,
-}
-
-/// See [`klog_trace::trace::Interleaving`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Interleaving {
-    /// Merged.
-    Merged,
-    /// Every message in a step of its own.
-    Full,
-}
-
 /// One search by several processes.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct Across {
@@ -237,6 +186,10 @@ pub struct Run {
     /// Judge only this property or witness (`check list properties`).
     #[arg(long)]
     pub property: Option<String>,
+    /// Check what must stay possible too: that the partition can settle, and that who waits can be
+    /// answered. It keeps the graph of all states in memory.
+    #[arg(long, conflicts_with_all = ["hosts", "spill", "checkpoint", "resume", "property"])]
+    pub progress: bool,
     /// Record every path that is found as a trace in this folder.
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
@@ -329,6 +282,8 @@ pub enum What {
     Scenarios,
     /// The committed traces.
     Traces,
+    /// The public reports, and what became of each.
+    Cases,
 }
 
 /// `check record`.

@@ -14,17 +14,19 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use klog_model::fault::{Fault, FaultInfo};
+use klog_model::cases::{self, Case};
+use klog_model::fault::{Caught, Fault, FaultInfo};
 use klog_model::protocol::{LADDER, Protocol, Rung};
 use klog_model::report::{Job, Report, run, run_twice};
 use klog_model::scenario::{self, Scenario};
 use klog_model::search::across::Met;
 use klog_model::search::by_stateright::Search;
-use klog_model::search::{Engine, Files, Goal, Limits};
+use klog_model::search::{Asked, Engine, Files, Goal, Limits};
 use klog_model::system::System;
-use klog_model::{svg, text};
+use klog_model::{suite, svg, text};
+use klog_trace::progress::PROGRESS;
 use klog_trace::property::{PROPERTIES, WITNESSES};
-use klog_trace::trace::{Bounds, Interleaving};
+use klog_trace::trace::Bounds;
 use klog_trace::usage::say;
 use klog_trace::{Action, Trace};
 use serde::Serialize;
@@ -42,7 +44,7 @@ type Done = Result<(u8, String), Problem>;
 /// Runs the command.
 pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
     match args.command {
-        None => fits_engine(&args.output).map(|()| suite(&args.output, interrupted)),
+        None => fits_engine(&args.output).map(|()| run_suite(&args.output, interrupted)),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::Twin(command)) => twin::twin(&command, interrupted),
         Some(Command::Bench(command)) => bench::bench(&command),
@@ -93,8 +95,8 @@ fn threads(output: &Output) -> usize {
 }
 
 /// The standard suite. Each search has one thread; as many run side by side as there are cores.
-fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
-    let jobs: Vec<Job> = scenario::suite().iter().map(scenario::Expected::job).collect();
+fn run_suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
+    let jobs: Vec<Job> = suite::suite().iter().map(suite::Expected::job).collect();
     let limits = Limits { threads: 1, ..limits(output, interrupted) };
     let run = if output.audit { run_twice } else { run };
     let run = |job: &Job| run(job, &limits, &Files::default()).expect("without files it begins");
@@ -125,8 +127,8 @@ fn suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
 
 fn suite_text(reports: &[Report], code: u8) -> String {
     let mut text = text::table(reports);
-    text += "\noutside: states in which more was lost to power than is promised to survive; there \
-             the three\nproperties about committed records claim nothing\n";
+    text += "\noutside: states in which more went wrong than is promised to survive; there the \
+             four\nproperties about committed records claim nothing\n";
     let loss = reports.iter().find_map(|r| {
         let path = r.violated().find(|row| row.id == "committed-survives")?.told.as_ref()?;
         Some((r, path))
@@ -167,6 +169,21 @@ fn fits_engine(output: &Output) -> Result<(), Problem> {
     }
 }
 
+/// What must stay possible is judged on the graph of all states, which one engine keeps, in memory.
+fn fits_progress(command: &args::Run, only: Option<&str>, asked: Asked) -> Result<(), Problem> {
+    let of_graph = matches!(only.and_then(Goal::of), Some(Goal::Lose(_)));
+    if !of_graph && asked == Asked::Safety {
+        return Ok(());
+    }
+    let files = &command.files;
+    let kept = [&files.spill, &files.checkpoint, &files.resume].into_iter().any(Option::is_some);
+    if command.output.engine == args::Engine::Levelwise && !kept && command.across.hosts.is_none() {
+        return Ok(());
+    }
+    let what = "what must stay possible is judged on a graph in the memory of one process";
+    Err(format!("{what}; leave --engine, --spill, --checkpoint, --resume and --hosts out"))
+}
+
 fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
     fits_engine(&command.output)?;
     let (scenario, protocol, bounds) = subject(&command.subject)?;
@@ -174,12 +191,14 @@ fn run_one(command: &args::Run, interrupted: &Arc<AtomicBool>) -> Done {
         None => None,
         Some(id) => {
             let row = Goal::of(id).map(Goal::row);
-            let known = Goal::every_row().map(|goal| goal.row().0);
+            let known = Goal::rows(Asked::Progress).map(|goal| goal.row().0);
             Some(row.ok_or_else(|| unknown("property", id, known, "properties"))?.0)
         }
     };
-    let expected = scenario::expectation(scenario.name, &protocol, &bounds);
-    let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, expected };
+    let asked = if command.progress { Asked::Progress } else { Asked::Safety };
+    fits_progress(command, only, asked)?;
+    let expected = suite::expectation(scenario.name, &protocol, &bounds);
+    let job = Job { scenario: scenario.name.to_owned(), protocol, bounds, only, asked, expected };
     let identity = job.identity();
     let files = files::files(&command.files, &command.output, &identity)?;
     if let Some(folder) = &command.record {
@@ -244,21 +263,7 @@ fn subject(subject: &Subject) -> Result<(Scenario, Protocol, Bounds), Problem> {
             protocol.faults.push(fault);
         }
     }
-    let mut bounds = scenario.bounds.clone();
-    let set = |field: &mut u8, flag: Option<u8>| *field = flag.unwrap_or(*field);
-    set(&mut bounds.brokers, subject.brokers);
-    set(&mut bounds.min_isr, subject.min_isr);
-    set(&mut bounds.records, subject.records);
-    set(&mut bounds.moves, subject.moves);
-    set(&mut bounds.crashes, subject.crashes);
-    set(&mut bounds.power_losses, subject.power_losses);
-    set(&mut bounds.lag_checks, subject.lag_checks);
-    set(&mut bounds.checkpoints, subject.checkpoints);
-    bounds.interleaving = match subject.interleaving {
-        Some(args::Interleaving::Full) => Interleaving::Full,
-        Some(args::Interleaving::Merged) => Interleaving::Merged,
-        None => bounds.interleaving,
-    };
+    let bounds = subject.change(scenario.bounds.clone());
     Ok((scenario, protocol, bounds))
 }
 
@@ -279,7 +284,8 @@ fn list(command: &List) -> Done {
         What::Properties => {
             let always = PROPERTIES.iter().map(|p| format!("always   {:<20} {}", p.1, p.2));
             let seen = WITNESSES.iter().map(|w| format!("witness  {:<20} {}", w.1, w.2));
-            always.chain(seen).collect()
+            let stays = PROGRESS.iter().map(|p| format!("progress {:<20} {}", p.1, p.2));
+            always.chain(stays).chain(seen).collect()
         }
         What::Actions => Action::KINDS.iter().map(|kind| (*kind).to_owned()).collect(),
         What::Scenarios => {
@@ -290,6 +296,7 @@ fn list(command: &List) -> Done {
             all.iter().map(line).collect()
         }
         What::Traces => record::trace_files(Path::new("traces"))?,
+        What::Cases => cases::cases().map(Case::line).collect(),
     };
     Ok((exit::OK, lines.join("\n") + "\n"))
 }
@@ -301,15 +308,18 @@ fn rung_text((name, sentence, faults): &Rung) -> String {
 }
 
 fn fault_text(i: &FaultInfo) -> String {
-    let (scenario, property) = i.caught_by;
-    format!(
-        "{:<34} {} ({}; breaks {}; caught by {} in {scenario})",
-        i.name,
-        i.sentence,
-        i.report,
-        i.rule,
-        property.id()
-    )
+    let caught = match i.caught {
+        Caught::By(scenario, goal, steps) => {
+            format!("caught by {} in {scenario}, {steps} steps", goal.row().0)
+        }
+        Caught::With(other, scenario, goal, steps) => {
+            let (goal, other) = (goal.row().0, other.info().name);
+            format!("caught with {other} by {goal} in {scenario}, {steps} steps")
+        }
+        Caught::Never(_, why) => format!("caught by nothing: {why}"),
+    };
+    let FaultInfo { name, sentence, report, rule, .. } = i;
+    format!("{name:<42} {sentence} ({report}; breaks {rule}; {caught})")
 }
 
 fn show(command: &Show) -> Done {

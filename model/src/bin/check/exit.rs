@@ -82,7 +82,7 @@ mod tests {
     use klog_model::protocol::Protocol;
     use klog_model::report::{Expectation, Job, run};
     use klog_model::scenario;
-    use klog_model::search::{Files, Limits};
+    use klog_model::search::{Asked, Files, Limits};
     use klog_trace::property::Witness;
 
     use super::*;
@@ -96,6 +96,7 @@ mod tests {
             protocol: Protocol::klog(),
             bounds: scenario.bounds,
             only: None,
+            asked: Asked::Safety,
             expected: Some(expected),
         };
         run(&job, limits, &Files::default()).expect("without files it begins")

@@ -1,0 +1,132 @@
+//! A leader's decisions on its ISR and its high watermark (sections 8 and 9).
+
+use klog_trace::action::Node;
+use klog_trace::message::Member;
+use klog_trace::view::{BrokerState, Progress, Proposal, Session};
+
+use super::INELIGIBLE_REPLICA;
+
+/// What [`super::Rules::joins`] decides on.
+#[derive(Clone, Copy, Debug)]
+pub struct Join<'a> {
+    /// The follower that fetched.
+    pub follower: &'a Progress,
+    /// Its registration as the leader's metadata says.
+    pub known: BrokerState,
+    /// The leader's high watermark.
+    pub hw: u8,
+    /// The leader's LEO when its epoch began.
+    pub epoch_start: u8,
+}
+
+/// What [`super::Rules::counts_for_hw`] decides on.
+#[derive(Clone, Copy, Debug)]
+pub struct Counting<'a> {
+    /// The follower.
+    pub follower: &'a Progress,
+    /// The maximal ISR.
+    pub maximal: &'a [Node],
+    /// The follower's registration as the leader's metadata says; none before it has applied any.
+    pub known: Option<BrokerState>,
+}
+
+/// What makes a leader try its high watermark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// It appended.
+    Append,
+    /// A follower's fetch told of its log end.
+    Progress,
+    /// It applied a newer registration of the partition, or began a reign.
+    Registration,
+    /// It applied metadata that tells of brokers only.
+    Brokers,
+    /// Its proposal was accepted.
+    Accepted,
+    /// Its proposal was refused for good.
+    Refused,
+}
+
+/// What is proven of a proposal that was answered with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was not applied and will not be.
+    Void,
+    /// Nothing: an earlier try may have been applied.
+    Unknown,
+    /// It was not looked at, and is sent again.
+    Again,
+}
+
+/// L2, L4 and klog's departure (X2): only a newer registration settles the ISR and whatever was
+/// proposed; one already learnt from an answer settles nothing.
+pub fn settles(image: u8, mine: u8) -> bool {
+    image > mine
+}
+
+/// E1: at the high watermark, past the start of the leader's epoch (KAFKA-7128), active
+/// (KIP-841) and in the very life that fetched (KIP-903).
+pub fn joins(join: Join<'_>) -> bool {
+    let Some(leo) = join.follower.leo else {
+        return false;
+    };
+    leo >= join.hw
+        && leo >= join.epoch_start
+        && join.known.state == Session::Active
+        && join.follower.broker_epoch == Some(join.known.epoch)
+}
+
+/// P1, R4: the same to the byte.
+pub fn resent(made: Vec<Member>, _now: Vec<Member>) -> Vec<Member> {
+    made
+}
+
+/// R0: the very proposal that is open.
+pub fn reply_is_mine(of: (u8, u8), mine: (u8, u8)) -> bool {
+    of == mine
+}
+
+/// R2 to R4 (KIP-497, KAFKA-14154): 107 and 55 prove that nothing was applied; of the other
+/// errors some prove nothing, and some say that nobody looked.
+pub fn refused(error: i16) -> Fate {
+    match error {
+        55 | INELIGIBLE_REPLICA => Fate::Void,
+        3 | 42 | 74 | 95 | 100 | 108 => Fate::Unknown,
+        _ => Fate::Again,
+    }
+}
+
+/// R4: nobody knows whether the controller has looked at it, so it is asked again.
+pub fn answer_lost() -> Fate {
+    Fate::Again
+}
+
+/// I1 (KIP-497): who may be in the controller's ISR, whatever becomes of the open proposal.
+pub fn maximal_isr(isr: &[Node], pending: Option<&Proposal>) -> Vec<Node> {
+    let mut maximal = isr.to_vec();
+    maximal.extend(pending.iter().flat_map(|p| p.isr.iter().map(|member| member.0)));
+    maximal.sort_unstable();
+    maximal.dedup();
+    maximal
+}
+
+/// H1 (KIP-966): nothing is committed while the committed ISR is under its minimum.
+pub fn hw_may_move(isr: usize, _maximal: usize, min_isr: u8) -> bool {
+    isr >= usize::from(min_isr)
+}
+
+/// H2: the maximal ISR. The second half (a caught-up replica that is about to join) never lowers
+/// the minimum here: with the slow clock of this model only a replica at the log end is caught up.
+pub fn counts_for_hw(counting: Counting<'_>) -> bool {
+    counting.maximal.contains(&counting.follower.broker)
+}
+
+/// H3: never back.
+pub fn raised(hw: u8, candidate: u8) -> u8 {
+    hw.max(candidate)
+}
+
+/// H5 and klog's departures (X4, X5): whatever may let it move.
+pub fn tries_hw() -> bool {
+    true
+}

@@ -126,7 +126,7 @@ fn apply_metadata(
     image: &Image,
     out: &mut Sends,
 ) {
-    let newer = epoch_of(&broker.role).is_none_or(|mine| image.leader_epoch > mine);
+    let newer = broker.role.epoch().is_none_or(|mine| image.leader_epoch > mine);
     if newer {
         leader::resign(actor, broker, out);
     }
@@ -147,14 +147,6 @@ fn apply_metadata(
     broker.partition_epoch = broker.partition_epoch.max(image.partition_epoch);
     let trigger = if registered { Trigger::Registration } else { Trigger::Brokers };
     isr::try_hw(actor, me, broker, trigger);
-}
-
-/// The leader epoch of a role; none before the first metadata of a life.
-pub fn epoch_of(role: &Role) -> Option<u8> {
-    match *role {
-        Role::None => None,
-        Role::Leader { epoch, .. } | Role::Follower { epoch, .. } => Some(epoch),
-    }
 }
 
 /// The log end offset.

@@ -141,7 +141,7 @@ fn change(
 /// anybody active.
 fn elected(actor: &NodeActor, image: &Image) -> Option<Node> {
     let valid = |b: &Node| may_lead(actor, image, *b);
-    let state = |b: Node| image.brokers[usize::from(b) - 1].state;
+    let state = |b: Node| image.registered(b).state;
     let nobody_left = image.isr.is_empty() && image.elr.is_empty();
     let remembered = actor.policy.elr == Elr::On && nobody_left;
     let last = image.last_leader.filter(|_| remembered);
@@ -256,11 +256,10 @@ fn alter_partition(
 fn facts(actor: &NodeActor, k: &ControllerView, src: Node, p: &Proposal<'_>) -> ProposalFacts {
     let rules = &actor.rules;
     let image = &k.image;
-    let registered = |b: Node| image.brokers[usize::from(b) - 1];
-    let lives = |&(b, said): &Member| (rules.member_lives)(said, registered(b).epoch);
-    let is_active = |&(b, _): &Member| (rules.member_is_active)(registered(b).state);
+    let lives = |&(b, said): &Member| (rules.member_lives)(said, image.registered(b).epoch);
+    let is_active = |&(b, _): &Member| (rules.member_is_active)(image.registered(b).state);
     ProposalFacts {
-        sender_lives: registered(src).epoch == p.broker_epoch,
+        sender_lives: image.registered(src).epoch == p.broker_epoch,
         epoch_is_current: p.leader_epoch >= image.leader_epoch,
         sender_leads: image.leader == Some(src),
         version_is_current: (rules.version_is_current)(p.partition_epoch, image.partition_epoch),

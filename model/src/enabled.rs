@@ -21,7 +21,7 @@ impl Partition {
             if broker.life == Life::Up {
                 self.enabled_up(row, n, broker, each);
             } else {
-                let registered = row.controller().image.brokers[usize::from(n) - 1].state;
+                let registered = row.controller().image.registered(n).state;
                 if (self.actor.rules.may_register)(registered) {
                     each(Action::Restart { broker: n });
                 }
@@ -91,7 +91,7 @@ impl Partition {
     fn enabled_controller(&self, row: &Whole<'_>, each: &mut impl FnMut(Action)) {
         let (image, budgets) = (&row.controller().image, row.budgets());
         for n in 1..=self.bounds.brokers {
-            let (broker, registered) = (row.broker(n), image.brokers[usize::from(n) - 1]);
+            let (broker, registered) = (row.broker(n), image.registered(n));
             let up = broker.life == Life::Up;
             let in_session = registered.state != Session::Fenced;
             let active = registered.state == Session::Active;

@@ -6,7 +6,7 @@ use klog_trace::view::{Life, Policy, Role};
 use klog_trace::{Action, BrokerView, ControllerView, Ghost, Image, World};
 use levelwise::system::State;
 
-use crate::broker::{epoch_of, isr};
+use crate::broker::isr;
 use crate::client::Client;
 use crate::network;
 use crate::node::NodeState;
@@ -139,13 +139,13 @@ impl<'a> Row<'a> for Whole<'a> {
     fn last_published(&self, n: Node) -> Option<u8> {
         let newest: Option<&Image> =
             network::unread(self, n).next_back().map(|record| network::image_of(record));
-        newest.map(|image| image.leader_epoch).or_else(|| epoch_of(&self.broker(n).role))
+        newest.map(|image| image.leader_epoch).or_else(|| self.broker(n).role.epoch())
     }
 }
 
 /// The broker's leader epoch, if it is newer than `epoch`.
 pub(crate) fn newer_than(broker: &BrokerView, epoch: u8) -> Option<u8> {
-    epoch_of(&broker.role).filter(|mine| *mine > epoch)
+    broker.role.epoch().filter(|mine| *mine > epoch)
 }
 
 /// A state as properties see it.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Acks, Action, Node};
 use crate::bounds::{Elr, Unclean};
 use crate::message::{ClientAnswer, Image};
-use crate::view::{BrokerView, Life, Policy, Session, World};
+use crate::view::{BrokerView, Life, Policy, World};
 
 /// Promises, and the promises that were seen broken within a step.
 #[derive(
@@ -222,7 +222,7 @@ fn shares_epoch(old: &Image, new: &Image) -> bool {
 fn forgotten<W: World>(before: &W, action: Action) -> Option<Node> {
     let Action::Restart { broker } = action else { return None };
     let BrokerView { life, broker_epoch, .. } = *before.broker(broker);
-    let registered = before.controller().image.brokers[usize::from(broker) - 1].epoch;
+    let registered = before.controller().image.registered(broker).epoch;
     (life != Life::Stopped || broker_epoch != registered).then_some(broker)
 }
 
@@ -233,7 +233,7 @@ fn is_unclean(old: &Image, new: &Image, gone: Option<Node>, policy: Policy) -> b
     let Some(leader) = new.leader.filter(|leader| !members().any(|member| member == leader)) else {
         return false;
     };
-    let may = |n: &Node| new.brokers[usize::from(*n) - 1].state == Session::Active;
+    let may = |n: &Node| new.is_active(*n);
     if members().any(may) {
         return false;
     }

@@ -101,8 +101,13 @@ pub struct ClientAnswer {
 }
 
 impl Image {
-    /// Whether the broker is registered and not fenced.
+    /// The broker's registration.
+    pub fn registered(&self, broker: Node) -> BrokerState {
+        self.brokers[usize::from(broker) - 1]
+    }
+
+    /// Whether the broker is registered and neither fenced nor shutting down.
     pub fn is_active(&self, broker: Node) -> bool {
-        self.brokers[usize::from(broker) - 1].state == Session::Active
+        self.registered(broker).state == Session::Active
     }
 }

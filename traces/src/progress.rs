@@ -5,7 +5,7 @@
 //! these kinds.
 
 use crate::action::Node;
-use crate::view::{BrokerView, Life, Role, Session, World};
+use crate::view::{Life, Role, Session, World};
 
 /// Something that must stay possible. The numbers index [`PROGRESS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,31 +91,20 @@ impl Progress {
     }
 }
 
-fn nodes<W: World>(world: &W) -> std::ops::RangeInclusive<Node> {
-    1..=world.brokers()
-}
-
-/// Whether the broker runs, or was shut down, in the life that the controller knows.
-fn is_intact<W: World>(world: &W, broker: Node) -> bool {
-    let BrokerView { life, broker_epoch, .. } = *world.broker(broker);
-    let registered = world.controller().image.brokers[usize::from(broker) - 1].epoch;
-    registered == broker_epoch && matches!(life, Life::Up | Life::Stopped)
-}
-
 /// That it can settle is claimed while an intact member of ISR or ELR exists.
 fn is_claimed<W: World>(world: &W) -> bool {
     let image = &world.controller().image;
     let mut members = image.isr.iter().chain(&image.elr);
-    !world.ghost().outside_claim() && members.any(|member| is_intact(world, *member))
+    !world.ghost().outside_claim() && members.any(|member| world.is_intact(*member))
 }
 
 fn is_settled<W: World>(world: &W) -> bool {
     let image = &world.controller().image;
     let Some(leader) = image.leader else { return false };
     let log = &world.broker(leader).log;
-    world.leads(leader) == Some(image.leader_epoch)
+    world.leads_now(leader)
         && image.isr.len() == usize::from(world.brokers())
-        && nodes(world).all(|n| {
+        && world.nodes().all(|n| {
             let view = world.broker(n);
             let whole = view.log == *log && usize::from(view.hw) == log.len();
             view.life == Life::Up && whole && view.waiting.is_empty()
@@ -136,7 +125,7 @@ fn agreed_leader<W: World>(world: &W) -> Option<Node> {
         Role::None => false,
     };
     let serves = |n: Node| {
-        let registered = image.brokers[usize::from(n) - 1];
+        let registered = image.registered(n);
         let life = world.broker(n).broker_epoch == registered.epoch;
         world.is_up(n) && life && registered.state == Session::Active && current(n)
     };

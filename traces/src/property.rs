@@ -2,7 +2,7 @@
 
 use crate::action::Node;
 use crate::bounds::Elr;
-use crate::view::{BrokerView, Life, Role, Session, World};
+use crate::view::{BrokerView, Role, World};
 pub use crate::witness::{Seen, WITNESSES, Witness};
 
 /// How a row is judged.
@@ -252,10 +252,6 @@ impl std::fmt::Display for Reason {
     }
 }
 
-fn nodes<W: World>(world: &W) -> std::ops::RangeInclusive<Node> {
-    1..=world.brokers()
-}
-
 /// The first committed offset and value that this broker does not have.
 fn missing<W: World>(world: &W, broker: Node) -> Option<(u8, u8)> {
     let log = world.log(broker);
@@ -265,13 +261,8 @@ fn missing<W: World>(world: &W, broker: Node) -> Option<(u8, u8)> {
     })
 }
 
-/// Whether the broker believes it leads in the controller's newest epoch.
-fn leads_now<W: World>(world: &W, broker: Node) -> bool {
-    world.is_up(broker) && world.leads(broker) == Some(world.controller().image.leader_epoch)
-}
-
 fn committed_survives<W: World>(world: &W) -> Option<Reason> {
-    nodes(world).filter(|&b| leads_now(world, b)).find_map(|leader| {
+    world.nodes().filter(|&b| world.leads_now(b)).find_map(|leader| {
         let (offset, value) = missing(world, leader)?;
         Some(Reason::Missing { leader, offset, value })
     })
@@ -279,13 +270,8 @@ fn committed_survives<W: World>(world: &W) -> Option<Reason> {
 
 fn candidates_complete<W: World>(world: &W) -> Option<Reason> {
     let image = &world.controller().image;
-    let in_its_life = |member: Node| {
-        let BrokerView { life, broker_epoch, .. } = *world.broker(member);
-        let registered = image.brokers[usize::from(member) - 1].epoch == broker_epoch;
-        registered && matches!(life, Life::Up | Life::Stopped)
-    };
     let members = image.isr.iter().chain(&image.elr).copied();
-    members.filter(|member| in_its_life(*member)).find_map(|member| {
+    members.filter(|member| world.is_intact(*member)).find_map(|member| {
         let (offset, value) = missing(world, member)?;
         Some(Reason::Incomplete { member, offset, value })
     })
@@ -296,7 +282,7 @@ fn one_leader_per_epoch<W: World>(world: &W) -> Option<Reason> {
     let twice = |one: Node| {
         (one + 1..=world.brokers()).any(|other| led(one).is_some() && led(one) == led(other))
     };
-    (world.ghost().epoch_shared || nodes(world).any(twice)).then_some(Reason::TwoLeaders)
+    (world.ghost().epoch_shared || world.nodes().any(twice)).then_some(Reason::TwoLeaders)
 }
 
 fn isr_sound<W: World>(world: &W) -> Option<Reason> {
@@ -309,8 +295,7 @@ fn isr_sound<W: World>(world: &W) -> Option<Reason> {
         return Some(Reason::EmptyIsr);
     }
     let last = world.policy().elr == Elr::Off && image.isr.len() == 1 && image.leader.is_none();
-    let inactive =
-        |member: &Node| image.brokers[usize::from(*member) - 1].state != Session::Active && !last;
+    let inactive = |member: &Node| !image.is_active(*member) && !last;
     if let Some(member) = image.isr.iter().copied().find(inactive) {
         return Some(Reason::InactiveMember { member });
     }
@@ -318,7 +303,7 @@ fn isr_sound<W: World>(world: &W) -> Option<Reason> {
     if image.elr.iter().any(|member| full || image.isr.contains(member)) {
         return Some(Reason::ElrBesideIsr);
     }
-    nodes(world).filter(|&b| leads_now(world, b)).find_map(|leader| {
+    world.nodes().filter(|&b| world.leads_now(b)).find_map(|leader| {
         let Role::Leader { isr, pending, .. } = &world.broker(leader).role else { return None };
         let proposed = || pending.iter().flat_map(|proposal| &proposal.isr);
         let reckoned = |n: &Node| isr.contains(n) || proposed().any(|member| member.0 == *n);
@@ -332,7 +317,7 @@ fn logs_match<W: World>(world: &W) -> Option<Reason> {
         let log = world.log(b);
         &log[..usize::from(world.hw(b)).min(log.len())]
     };
-    nodes(world).find_map(|one| {
+    world.nodes().find_map(|one| {
         (one + 1..=world.brokers()).find_map(|other| {
             let mut pairs = below_hw(one).iter().zip(below_hw(other));
             let offset = pairs.position(|(a, b)| a != b)?;
@@ -342,14 +327,14 @@ fn logs_match<W: World>(world: &W) -> Option<Reason> {
 }
 
 fn hw_in_log<W: World>(world: &W) -> Option<Reason> {
-    nodes(world).find_map(|broker| {
+    world.nodes().find_map(|broker| {
         let (hw, leo) = (world.hw(broker), world.log(broker).len() as u8);
         (hw > leo).then_some(Reason::HwBeyondLog { broker, hw, leo })
     })
 }
 
 fn epochs_ordered<W: World>(world: &W) -> Option<Reason> {
-    nodes(world).find_map(|broker| {
+    world.nodes().find_map(|broker| {
         let BrokerView { log, epochs: cache, .. } = world.broker(broker);
         let in_order = log.windows(2).all(|w| w[0].epoch <= w[1].epoch)
             && cache.windows(2).all(|w| w[0].epoch < w[1].epoch && w[0].offset < w[1].offset)

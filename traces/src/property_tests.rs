@@ -3,7 +3,9 @@ use crate::action::Action;
 use crate::bounds::Unclean;
 use crate::ghost::Ghost;
 use crate::message::{ClientAnswer, Image};
-use crate::view::{BrokerState, ControllerView, Outcome, Policy, Progress, Proposal, Waiting};
+use crate::view::{
+    BrokerState, ControllerView, Life, Outcome, Policy, Progress, Proposal, Session, Waiting,
+};
 
 /// A world of two brokers with everything right: b1 leads in epoch 1, both hold two records.
 #[derive(Clone)]

@@ -170,6 +170,16 @@ pub enum Role {
     },
 }
 
+impl Role {
+    /// The leader epoch; none before the first metadata of a life.
+    pub fn epoch(&self) -> Option<u8> {
+        match *self {
+            Self::None => None,
+            Self::Leader { epoch, .. } | Self::Follower { epoch, .. } => Some(epoch),
+        }
+    }
+}
+
 /// Whether a broker's process runs, and how it ended if not.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -283,6 +293,20 @@ pub trait World {
     /// The epoch the broker believes it leads in, if it does.
     fn leads(&self, broker: Node) -> Option<u8> {
         self.broker(broker).leads()
+    }
+    /// Every broker's number.
+    fn nodes(&self) -> std::ops::RangeInclusive<Node> {
+        1..=self.brokers()
+    }
+    /// Whether the broker runs, or was shut down in order, in the life that the controller knows.
+    fn is_intact(&self, broker: Node) -> bool {
+        let BrokerView { life, broker_epoch, .. } = *self.broker(broker);
+        let registered = self.controller().image.registered(broker).epoch;
+        registered == broker_epoch && matches!(life, Life::Up | Life::Stopped)
+    }
+    /// Whether the broker runs and believes it leads in the controller's newest epoch.
+    fn leads_now(&self, broker: Node) -> bool {
+        self.is_up(broker) && self.leads(broker) == Some(self.controller().image.leader_epoch)
     }
     /// The minimum size of the ISR that the controller goes by: never more than there are replicas.
     fn min_isr(&self) -> u8 {

@@ -128,7 +128,7 @@ impl Witness {
         let (before, after) = (image(step.before), image(step.after));
         match self {
             Self::LagOfOneRound => lag_of_one_round(step.after),
-            Self::Truncation => nodes(step.after).any(|b| {
+            Self::Truncation => step.after.nodes().any(|b| {
                 let kept = step.before.log(b);
                 step.before.is_up(b) && step.after.is_up(b) && !step.after.log(b).starts_with(kept)
             }),
@@ -141,7 +141,7 @@ impl Witness {
             Self::Fenced => answered(step, |answer| answer.1 == 74),
             Self::UnknownEpoch => answered(step, |answer| answer.1 == 75),
             Self::BelowEpochStart => below_epoch_start(step),
-            Self::FrozenUnderMinIsr => nodes(step.after).any(|b| is_frozen(step.after, b)),
+            Self::FrozenUnderMinIsr => step.after.nodes().any(|b| is_frozen(step.after, b)),
             Self::TwoRounds => answered(step, |(to, _, diverging)| {
                 let epochs = &step.after.broker(to).epochs;
                 diverging.is_some_and(|end| epochs.iter().all(|own| own.epoch != end))
@@ -150,7 +150,7 @@ impl Witness {
                 old.leads().is_some_and(|was| new.leads().is_some_and(|is| is > was))
             }),
             Self::Coalesced => applies(step, |old, new| {
-                epoch(old).zip(epoch(new)).is_some_and(|(was, is)| is > was + 1)
+                old.role.epoch().zip(new.role.epoch()).is_some_and(|(was, is)| is > was + 1)
             }),
             Self::ElrElection => after.leader.is_some_and(|leader| before.elr.contains(&leader)),
             Self::UncleanLeavesElr => match *step.action {
@@ -168,10 +168,6 @@ impl Witness {
             Self::LastMemberStands => last_member_stands(step.after),
         }
     }
-}
-
-fn nodes<W: World>(world: &W) -> std::ops::RangeInclusive<Node> {
-    1..=world.brokers()
 }
 
 fn image<W: World>(world: &W) -> &Image {
@@ -198,16 +194,9 @@ fn applies<W: World>(step: &Seen<'_, W>, such: impl Fn(&BrokerView, &BrokerView)
     }
 }
 
-fn epoch(view: &BrokerView) -> Option<u8> {
-    match view.role {
-        Role::None => None,
-        Role::Leader { epoch, .. } | Role::Follower { epoch, .. } => Some(epoch),
-    }
-}
-
 fn lag_of_one_round<W: World>(world: &W) -> bool {
     let committed = &world.ghost().committed;
-    nodes(world).filter(|&b| world.is_up(b) && world.leads(b).is_none()).any(|b| {
+    world.nodes().filter(|&b| world.is_up(b) && world.leads(b).is_none()).any(|b| {
         let log = world.log(b).iter().enumerate();
         log.skip(usize::from(world.hw(b)))
             .any(|(o, r)| committed.get(o).copied().flatten() == Some(r.value))
@@ -244,5 +233,5 @@ fn last_member_stands<W: World>(world: &W) -> bool {
     let Some(leader) = image.leader.filter(|_| image.leader_epoch > 0) else { return false };
     let dead = |n: Node| n == leader || world.broker(n).life != Life::Up;
     let promised = world.ghost().committed.iter().any(Option::is_some);
-    promised && world.leads(leader) == Some(image.leader_epoch) && nodes(world).all(dead)
+    promised && world.leads_now(leader) && world.nodes().all(dead)
 }

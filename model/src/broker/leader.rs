@@ -5,7 +5,7 @@ use klog_trace::view::{Progress, Role, Waiting};
 use klog_trace::{BrokerView, ClientAnswer, Image, Message, Record};
 
 use super::isr::{maybe_expand, try_hw};
-use super::{append, epoch_of, leo};
+use super::{append, leo};
 use crate::node::{Event, NodeActor, Sends, id};
 use crate::rules::{
     Admission, Checked, LeaderLog, NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT,
@@ -185,7 +185,7 @@ pub fn fetch(
 /// The checks in their order: F1, F2, F5, F7, U1.
 fn check_fetch(actor: &NodeActor, broker: &BrokerView, src: Node, fetch: Fetch) -> Checked {
     let rules = &actor.rules;
-    if let Some(error) = (rules.fence)(fetch.epoch, epoch_of(&broker.role)) {
+    if let Some(error) = (rules.fence)(fetch.epoch, broker.role.epoch()) {
         return Checked::Refused(error);
     }
     let Role::Leader { known, .. } = &broker.role else {

@@ -76,7 +76,7 @@ impl Partition {
             }
             Action::Stop { broker } => self.die(step, broker, Event::Stop),
             Action::Restart { broker } => {
-                let registered = step.before.controller().image.brokers[usize::from(broker) - 1];
+                let registered = step.before.controller().image.registered(broker);
                 // B1: else it is refused (101), and tries again.
                 if (self.actor.rules.may_register)(registered.state) {
                     self.react(step, broker, broker, Event::Restart);

@@ -184,7 +184,7 @@ fn threads_change_nothing() {
 fn a_guard_is_counted_where_its_witness_is_seen() {
     let (mut refused, mut never) = (0, 0);
     for bounds in small() {
-        for protocol in rungs() {
+        for protocol in every_protocol() {
             let found = every_state(&protocol, &bounds);
             let limits = Limits { engine: Engine::Timely, threads: 2, ..Limits::default() };
             assert_eq!(explore(&protocol, &bounds, &limits).figures.refused, found.figures.refused);
@@ -208,9 +208,7 @@ fn a_guard_is_counted_where_its_witness_is_seen() {
 
 #[test]
 fn merged_steps_change_no_verdict() {
-    let bounds = |name: &str| scenario::by_name(name).expect("a scenario").bounds;
-    let race = Bounds { fences: 0, ..bounds("isr-race") };
-    for bounds in [bounds("fast-failover"), race] {
+    for bounds in small() {
         let full = Bounds { interleaving: Interleaving::Full, ..bounds.clone() };
         for protocol in every_protocol() {
             let merged = every_state(&protocol, &bounds);
@@ -250,7 +248,10 @@ fn rungs() -> Vec<Protocol> {
 
 fn every_protocol() -> Vec<Protocol> {
     let rungs = LADDER.iter().filter_map(|r| Protocol::by_name(r.0));
-    rungs.chain(Fault::ALL.iter().map(|f| Protocol::klog_with(&[*f]))).collect()
+    // With an inactive leader the controller elects for ever, and its epochs have no end.
+    let ends = |fault: &&Fault| **fault != Fault::ElectInactiveLastLeader;
+    let faults = Fault::ALL.iter().filter(ends).map(|fault| Protocol::klog_with(&[*fault]));
+    rungs.chain(faults).collect()
 }
 
 #[test]

@@ -49,7 +49,13 @@ pub fn on_event(
         }
         Event::Verdict => leader::verdict(actor, broker, out),
         Event::TimeOut => leader::time_out(actor, broker, out),
-        Event::LagCheck => isr::lag_check(me, broker, out),
+        Event::LagCheck => isr::shrink(actor, me, broker, out),
+        Event::Tick => {
+            isr::shrink(actor, me, broker, out);
+            isr::try_hw(actor, me, broker, Trigger::Tick);
+        }
+        Event::ClockJump => isr::age(broker, |_| false),
+        Event::ClockSetback => isr::age(broker, actor.rules.recent_after_setback),
         Event::Resend => isr::resend(actor, me, broker, out),
         Event::Crash => die(actor, broker, Life::Crashed, leo(broker)),
         Event::PowerLoss { keep } => die(actor, broker, Life::PowerLost, keep),
@@ -62,8 +68,7 @@ pub fn on_event(
             // D3: the marker is read, and gone before anything else is.
             let marker = (broker.life == Life::Stopped).then_some(broker.broker_epoch);
             broker.life = Life::Up;
-            // D1: the checkpoint is a hint and may be of a longer log.
-            broker.hw = broker.hw_checkpoint.min(leo(broker));
+            broker.hw = (actor.rules.hw_at_restart)(broker.hw_checkpoint, leo(broker));
             out.send(id(0), Event::Register { marker });
         }
         Event::Registered { epoch } => broker.broker_epoch = epoch,

@@ -2,7 +2,7 @@
 //! controller's sessions can do within the budgets. Whatever heals needs none.
 
 use klog_trace::action::Node;
-use klog_trace::trace::{Budget, Metadata};
+use klog_trace::trace::{Budget, Clock, Flush, Metadata};
 use klog_trace::view::{Life, Session};
 use klog_trace::{Action, BrokerView, Envelope};
 
@@ -27,7 +27,7 @@ impl Partition {
                 }
                 // The process died, and then the machine.
                 if broker.life == Life::Crashed {
-                    enabled_power_losses(row, n, broker, each);
+                    self.enabled_power_losses(row, n, broker, each);
                 }
             }
         }
@@ -53,8 +53,12 @@ impl Partition {
                 let acks = self.bounds.acks.iter();
                 acks.for_each(|&acks| each(Action::Produce { broker: n, acks }));
             }
-            if budgets.has(Budget::LagChecks) && row.can_shrink(n) {
-                each(Action::LagCheck { broker: n });
+            match self.bounds.clock {
+                Clock::Exact => each(Action::Tick { broker: n }),
+                Clock::Slow if budgets.has(Budget::LagChecks) && row.can_shrink(&self.actor, n) => {
+                    each(Action::LagCheck { broker: n });
+                }
+                Clock::Slow => {}
             }
             if isr::lost_its_proposal(broker) {
                 each(Action::Resend { broker: n });
@@ -80,7 +84,7 @@ impl Partition {
         if budgets.has(Budget::Crashes) {
             each(Action::Crash { broker: n });
         }
-        enabled_power_losses(row, n, broker, each);
+        self.enabled_power_losses(row, n, broker, each);
         if budgets.has(Budget::Resets) {
             let others = (0..n).filter(|other| row.is_reachable(*other));
             let busy = others.filter(|other| network::is_busy(row, *other, n));
@@ -120,19 +124,33 @@ impl Partition {
             let others = (1..=self.bounds.brokers).filter(|to| *to != image.min_isr);
             others.for_each(|to| each(Action::ChangeMinIsr { to }));
         }
+        if self.bounds.clock == Clock::Exact {
+            if budgets.has(Budget::ClockJumps) {
+                each(Action::ClockJump);
+            }
+            if budgets.has(Budget::ClockSetbacks) {
+                each(Action::ClockSetback);
+            }
+        }
     }
-}
 
-/// The machine loses power and keeps any part of the log, also if the process is dead already.
-fn enabled_power_losses(
-    row: &Whole<'_>,
-    n: Node,
-    broker: &BrokerView,
-    each: &mut impl FnMut(Action),
-) {
-    if row.budgets().has(Budget::PowerLosses) {
-        let keeps = 0..=broker.log.len() as u8;
-        keeps.for_each(|keep| each(Action::PowerLoss { broker: n, keep }));
+    /// The machine loses power and keeps a part of the log, also if the process is dead already.
+    fn enabled_power_losses(
+        &self,
+        row: &Whole<'_>,
+        n: Node,
+        broker: &BrokerView,
+        each: &mut impl FnMut(Action),
+    ) {
+        if row.budgets().has(Budget::PowerLosses) {
+            let all = broker.log.len() as u8;
+            let may_keep = |keep: &u8| match self.bounds.flush {
+                Flush::Any => true,
+                Flush::NoneOrAll => *keep == 0 || *keep == all,
+            };
+            let keeps = (0..=all).filter(may_keep);
+            keeps.for_each(|keep| each(Action::PowerLoss { broker: n, keep }));
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use klog_trace::Acks;
 use klog_trace::progress::Progress::{CanSettle, Served};
 use klog_trace::property::Property::{
     AcknowledgedHonestly, CandidatesComplete, CommittedSurvives, ConsistentRead, EpochsOrdered,
-    IsrSound, LeaderHwMonotone, LogsMatch, RefusedWritesNothing,
+    HwInLog, IsrSound, LeaderHwMonotone, LogsMatch, RefusedWritesNothing,
 };
 use klog_trace::view::{Progress, Session};
 
@@ -240,6 +240,10 @@ faults! {
         "a proposed member counts for the minimum before it is accepted"
         By("three-under-min", Violate(CandidatesComplete), 7);
         |r| r.hw_may_move = |_, maximal, min_isr| i::hw_may_move(maximal, maximal, min_isr);
+    CheckpointPastLogEnd "checkpoint-past-log-end" "derived (D1)" "D1"
+        "a broker that starts takes its checkpoint though its log is shorter"
+        By("checkpoint", Violate(HwInLog), 8);
+        |r| r.hw_at_restart = |checkpoint, _| checkpoint;
     HwGoesBack "hw-goes-back" "KAFKA-3978 (B64)" "H3"
         "a leader lowers its high watermark to the slowest follower"
         By("isr-race", Violate(LeaderHwMonotone), 6);
@@ -262,10 +266,21 @@ faults! {
         |r| r.tries_hw_after_refusal = || false;
     NoHwOnEligibilityChange "no-hw-on-eligibility-change" "X5, Kafka as shipped" "H5"
         "the high watermark is not tried when only a broker's state changes"
-        Never(&["isr-race", "shutdown"],
-            "with the slow clock nobody waits for a replica outside the ISR, so a change of \
-             its state lets nothing move");
-        |r| r.tries_hw_on_brokers = || false;
+        By("exact-clock", Lose(Served), 8);
+        |r| {
+            r.tries_hw_on_brokers = || false;
+            r.tries_hw_on_tick = || false;
+        };
+    WaitForIneligibleFollower "wait-for-ineligible-follower" "KAFKA-15021 (B39)" "H2"
+        "the high watermark waits for a caught-up follower that may not join"
+        By("exact-clock", Lose(Served), 4);
+        |r| r.counts_for_hw = |counting| counting.caught_up || i::counts_for_hw(counting);
+    ClockRegressionCountsAsFresh "clock-regression-counts-as-fresh" "nebula #2723 (B108)" "C1"
+        "what was heard recently stays recent when the clock is set back"
+        Never(&["clock-jump"],
+            "it keeps a silent follower in the ISR for longer, and the high watermark waits for \
+             it: nothing is lost, and whoever is silent for good is fenced");
+        |r| r.recent_after_setback = |was| was;
 
     // Producers and consumers.
     AcknowledgeOnAppend "acknowledge-on-append" "derived (A5)" "A5"

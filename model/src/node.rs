@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use klog_trace::action::{Acks, Node};
+use klog_trace::trace::Clock;
 use klog_trace::view::Policy;
 use klog_trace::{BrokerView, ClientAnswer, ControllerView, Image, Message};
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,12 @@ pub enum Event {
     TimeOut,
     /// Follower: cut the log where the answer says.
     Truncate,
+    /// Leader: the shrink task runs.
+    Tick,
+    /// Broker: more than the lag limit has passed.
+    ClockJump,
+    /// Broker: its clock was set back.
+    ClockSetback,
 }
 
 /// One actor: which of the three it is, and the rules it goes by.
@@ -76,6 +83,8 @@ pub struct NodeActor {
     pub min_isr: u8,
     /// How the controller elects.
     pub policy: Policy,
+    /// How time passes.
+    pub clock: Clock,
     /// Number of brokers: 0 is the controller, 1 to this are brokers, the next is the client.
     pub brokers: Node,
 }

@@ -9,7 +9,7 @@ use levelwise::system::State;
 use crate::broker::isr;
 use crate::client::Client;
 use crate::network;
-use crate::node::NodeState;
+use crate::node::{NodeActor, NodeState};
 use crate::system::Partition;
 
 /// One state of the whole: the nodes (the controller, the brokers from 1 on, the clients), what is
@@ -84,7 +84,7 @@ pub trait Row<'a> {
     fn is_reachable(&self, n: Node) -> bool;
 
     /// Whether a lag check would make this leader propose a shrink.
-    fn can_shrink(&self, n: Node) -> bool;
+    fn can_shrink(&self, actor: &NodeActor, n: Node) -> bool;
 
     /// Whether the broker has applied metadata since it started.
     fn has_metadata(&self, n: Node) -> bool;
@@ -127,9 +127,9 @@ impl<'a> Row<'a> for Whole<'a> {
         n == klog_trace::action::CONTROLLER || self.broker(n).life == Life::Up
     }
 
-    fn can_shrink(&self, n: Node) -> bool {
+    fn can_shrink(&self, actor: &NodeActor, n: Node) -> bool {
         let broker = self.broker(n);
-        isr::may_propose(broker) && !isr::laggards(broker).is_empty()
+        isr::may_propose(broker) && !isr::laggards(actor, broker).is_empty()
     }
 
     fn has_metadata(&self, n: Node) -> bool {

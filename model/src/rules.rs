@@ -11,7 +11,7 @@ pub mod leader;
 
 use klog_trace::action::{Acks, Node};
 use klog_trace::message::Member;
-use klog_trace::view::{Progress, Proposal, Session, Waiting};
+use klog_trace::view::{Heard, Progress, Proposal, Session, Waiting};
 use klog_trace::{EpochStart, Record};
 
 pub use controller::{Candidate, IsrChange, ProposalFacts};
@@ -94,6 +94,11 @@ rules! {
     /// F6: whether a fetch that was checked so is news of its sender's progress.
     counts_as_progress: fn(Checked) -> bool = leader::counts_as_progress,
 
+    /// U2: whether a fetch shows its follower caught up, at a leader with this LEO that had
+    /// `previous` at its previous fetch; none if that is long ago.
+    shows_caught_up: fn(offset: u8, leo: u8, previous: Option<u8>) -> bool =
+        leader::shows_caught_up,
+
     /// L3: the entries that a new leader epoch makes in the cache of a log with this LEO.
     begin_epoch: fn(cache: &mut Vec<EpochStart>, epoch: u8, leo: u8) = leader::begin_epoch,
     /// L3, X1: what a new leader epoch knows of a follower that the epoch before, if this broker
@@ -104,6 +109,8 @@ rules! {
     /// L1, L2, X2: whether a registration of the same leader epoch settles the ISR.
     settles: fn(image: u8, mine: u8) -> bool = isr::settles,
 
+    /// D1: the high watermark of a broker that starts with this checkpoint and LEO.
+    hw_at_restart: fn(checkpoint: u8, leo: u8) -> u8 = follower::hw_at_restart,
     /// M2: whether a follower begins anew when the leader epoch grows and the leader is the same.
     restarts_fetcher: fn() -> bool = follower::restarts_fetcher,
     /// M4: where a broker that becomes a follower cuts its log before its first fetch.
@@ -127,6 +134,10 @@ rules! {
     /// Q4c and klog's departure: a follower's high watermark after an answer.
     follower_hw: fn(own: u8, answered: u8, leo: u8) -> u8 = follower::follower_hw,
 
+    /// C1: whether a follower with this LEO, heard so recently, is caught up with its leader's.
+    caught_up: fn(leo: Option<u8>, leader: u8, heard: Option<Heard>) -> bool = isr::caught_up,
+    /// B108: whether what was recent is so when the clock was set back.
+    recent_after_setback: fn(was: bool) -> bool = isr::recent_after_setback,
     /// E1: whether a follower's fetch makes the leader propose it into the ISR.
     joins: fn(Join<'_>) -> bool = isr::joins,
     /// P1: the members of a proposal that is sent again, which was made so, and would now be made
@@ -153,6 +164,8 @@ rules! {
     tries_hw_after_refusal: fn() -> bool = isr::tries_hw,
     /// H5, X5: whether it is tried when metadata tells of brokers only.
     tries_hw_on_brokers: fn() -> bool = isr::tries_hw,
+    /// H5, X5: whether it is tried when the shrink task runs.
+    tries_hw_on_tick: fn() -> bool = isr::tries_hw,
 
     /// B1: whether a broker may register a new life while the old one is registered so.
     may_register: fn(old: Session) -> bool = controller::may_register,

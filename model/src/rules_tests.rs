@@ -180,7 +180,7 @@ fn a_follower_joins_only_complete_active_and_in_the_life_that_fetched() {
     for (leo, life) in optional().into_iter().flat_map(|a| optional().map(|b| (a, b))) {
         for state in states {
             for (hw, epoch_start) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
-                let follower = Progress { broker: 2, leo, broker_epoch: life };
+                let follower = Progress { broker: 2, leo, broker_epoch: life, heard: None };
                 let known = BrokerState { epoch: 1, state };
                 let joined = joins(Join { follower: &follower, known, hw, epoch_start });
                 let complete = leo.is_some_and(|l| l >= hw && l >= epoch_start);
@@ -207,7 +207,14 @@ fn the_small_rules_at_every_small_value() {
         assert!(!decides(waiting, Some(1), b) && !decides(waiting, None, b));
         assert_eq!(is_clean(Some(a), b), a == b);
         assert_eq!(verdict(usize::from(a), b), if a >= b { 0 } else { 20 });
-        assert_eq!(cut_on_following(a, b), a);
+        assert_eq!((cut_on_following(a, b), hw_at_restart(a, b)), (a, a.min(b)));
+        assert_eq!(shows_caught_up(a, b, None), a >= b);
+        assert!((0..4).all(|then| shows_caught_up(a, b, Some(then)) == (a >= b || a >= then)));
+        let heard = |caught_up| Some(Heard { caught_up, previous: None });
+        assert_eq!(caught_up(Some(a), b, None), a == b);
+        assert_eq!(caught_up(Some(a), b, heard(false)), a == b);
+        assert!(caught_up(Some(a), b, heard(true)) && caught_up(None, b, heard(true)));
+        assert!(!caught_up(None, b, None) && !recent_after_setback(true));
         for leo in 0..4 {
             let hw = follower_hw(a, b, leo);
             assert!(hw >= a && (hw == a || hw <= leo && hw <= b));

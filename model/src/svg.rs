@@ -114,6 +114,7 @@ fn place(action: Action) -> (Node, Option<(Node, Connection, Kind)>) {
         | Action::Resend { broker }
         | Action::TimeOut { broker }
         | Action::Truncate { broker }
+        | Action::Tick { broker }
         | Action::Reset { other: broker, .. }
         | Action::Checkpoint { broker } => (broker, None),
         Action::Fence { .. }
@@ -121,6 +122,8 @@ fn place(action: Action) -> (Node, Option<(Node, Connection, Kind)>) {
         | Action::ShutDown { .. }
         | Action::Unfence { .. }
         | Action::ChangeMinIsr { .. }
+        | Action::ClockJump
+        | Action::ClockSetback
         | Action::Move { .. } => (CONTROLLER, None),
     }
 }

@@ -96,6 +96,11 @@ impl System {
         self.space.system().choices(row, &mut |action| actions.push(action));
     }
 
+    /// Whether a state is within the bounds that no budget keeps.
+    pub(crate) fn admits(&self, row: &Whole<'_>) -> bool {
+        self.space.system().admits(&mut (), row)
+    }
+
     /// Lets one enabled thing happen, and takes out of flight what is doomed then.
     pub fn step(&self, before: &Whole<'_>, action: Action) -> Outcome<'_> {
         self.step_by(before, |partition, step| partition.take_step(step, action))

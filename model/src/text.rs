@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use klog_trace::action::Node;
 use klog_trace::diff::diff;
-use klog_trace::trace::{Bounds, Budget, Elr, Interleaving, Metadata, Unclean};
+use klog_trace::trace::{Bounds, Budget, Clock, Elr, Flush, Interleaving, Metadata, Unclean};
 use klog_trace::{Acks, BrokerView, ControllerView, Record, Step, Trace};
 
 use crate::report::{Audit, Outcome, Report, Row, Within};
@@ -57,13 +57,28 @@ fn judgement(report: &Report) -> &'static str {
     let differs = |r: &Row| !r.as_expected() && r.result != Outcome::NotFound;
     if report.properties.iter().any(differs) {
         "NOT AS EXPECTED"
-    } else if !report.complete() {
+    } else if !report.as_far_as_asked() {
         "not finished"
+    } else if !report.complete() {
+        "no further, as asked"
     } else if report.as_expected() {
         "as expected"
     } else {
         "NOT AS EXPECTED"
     }
+}
+
+/// One line on a run: what was looked at, and what was found.
+pub fn brief(report: &Report) -> String {
+    let (states, outside) = (thousands(report.unique), thousands(report.outside_claim));
+    format!(
+        "{}: {}, {states} states to level {}, {outside} of them outside the claim; {} (within {})",
+        report.scenario,
+        verdict(report),
+        report.depth,
+        findings(report),
+        within_of(report),
+    )
 }
 
 /// The table of a suite: one line per run.
@@ -228,7 +243,12 @@ pub fn within(b: &Bounds) -> String {
     ];
     let budgets = Budget::ALL.into_iter().filter(|budget| b.budget(*budget) > 0);
     words.extend(budgets.map(|budget| format!("{} {}", b.budget(budget), budget.words())));
+    if b.leader_epochs > 0 {
+        words.push(format!("{} leader epochs", b.leader_epochs));
+    }
     let options = [
+        (b.clock == Clock::Exact, "exact clock"),
+        (b.flush == Flush::NoneOrAll, "power losses leave nothing or all"),
         (b.elr == Elr::Off, "no ELR"),
         (b.unclean == Unclean::Allowed, "unclean elections"),
         (b.metadata == Metadata::OneByOne, "metadata one by one"),

@@ -2,8 +2,8 @@
 //!
 //! What is here are facts of the network and the environment, the same as in the model: who hears
 //! what, in which order, what a death takes away. Every decision of the protocol is made by the
-//! real code, on bytes that the real code sent. The clock is slow: more than the lag limit passes
-//! between any two steps.
+//! real code, on bytes that the real code sent. More than the lag limit passes between any two
+//! steps where the clock is slow; where it is exact, in its jumps alone.
 
 mod bag;
 mod budget;
@@ -15,6 +15,7 @@ mod fault;
 mod observe;
 mod route;
 mod storage;
+mod time;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -40,15 +41,12 @@ use clients::Clients;
 pub use fault::Fault;
 use route::{Answering, Taken};
 pub use storage::Storage;
+use time::Time;
 
 const TOPIC: &str = "orders";
 const TOPIC_ID: TopicId = TopicId([7; 16]);
 const PARTITION: i32 = 0;
 const CLIENT: Peer = Peer::Client(ClientId(1));
-
-/// Time between two steps: more than `replica.lag.time.max.ms`, so that only a follower exactly
-/// at the leader's log end is caught up.
-const STEP_MS: i64 = 60_000;
 
 /// What a step made visible beside the states of the nodes.
 #[derive(Debug, Default)]
@@ -99,7 +97,7 @@ pub struct Cluster<D: Storage> {
     /// Messages that were removed as doomed, and could still arrive.
     doomed: Vec<(Connection, InFlight)>,
     clients: Clients,
-    now_ms: i64,
+    time: Time,
     /// Room for what a node sends in a step; empty between steps.
     out: Vec<Outgoing>,
     controller_out: Vec<ControllerOutput>,
@@ -123,7 +121,7 @@ impl<D: Storage> Cluster<D> {
     ///
     /// The bounds have at least one broker and a min ISR of at least 1.
     pub fn new(bounds: &Bounds) -> Result<Self, Fault> {
-        let &Bounds { brokers, min_isr, interleaving, elr, unclean, .. } = bounds;
+        let &Bounds { brokers, min_isr, interleaving, elr, unclean, clock, .. } = bounds;
         let home = D::home()?;
         let ids = (1..=brokers).map(|id| BrokerId(id.into())).collect();
         let elr = match elr {
@@ -144,7 +142,7 @@ impl<D: Storage> Cluster<D> {
             bag: Bag::default(),
             doomed: Vec::new(),
             clients: Clients::new(),
-            now_ms: 0,
+            time: Time::new(clock),
             out: Vec::new(),
             controller_out: Vec::new(),
             home,
@@ -168,7 +166,7 @@ impl<D: Storage> Cluster<D> {
     /// its follower do nothing but ask again. What the step discards is left for
     /// [`Cluster::discard`].
     pub fn apply(&mut self, step: &Step, idle: Idle) -> Result<Seen, Fault> {
-        self.now_ms += STEP_MS;
+        self.time.begin_step();
         self.budget.spend(step.action)?;
         let mut seen = Seen::default();
         self.act(step.action, &mut seen)?;
@@ -195,23 +193,24 @@ impl<D: Storage> Cluster<D> {
                 self.deliver((from, to, Connection::Open, Kind::FetchAnswer), seen)
             }
             Action::Verdict { broker } => {
-                let now_ms = self.now_ms;
+                let now_ms = self.time.now_ms();
                 self.with_node(broker, seen, |node, out| {
                     node.complete_produces(now_ms, out);
                 })
             }
             Action::ApplyMetadata { broker, records } => self.apply_metadata(broker, records, seen),
-            Action::LagCheck { broker } => {
-                let now_ms = self.now_ms;
+            Action::LagCheck { broker } | Action::Tick { broker } => {
+                self.time.check(action)?;
+                let now_ms = self.time.now_ms();
                 self.with_node(broker, seen, |node, out| node.check_lag(now_ms, out))
             }
             Action::Resend { broker } => {
-                let now_ms = self.now_ms;
+                let now_ms = self.time.now_ms();
                 self.with_node(broker, seen, |node, out| node.resend_proposal(now_ms, out))
             }
             Action::TimeOut { broker } => {
-                let now_ms = self.now_ms;
-                self.with_node(broker, seen, |node, out| node.expire_produces(now_ms, out))
+                // However the clock was set, they have waited long enough.
+                self.with_node(broker, seen, |node, out| node.expire_produces(i64::MAX, out))
             }
             Action::DeliverAlterPartition { from, connection } => {
                 self.deliver((from, CONTROLLER, connection, Kind::AlterPartition), seen)
@@ -232,6 +231,7 @@ impl<D: Storage> Cluster<D> {
             Action::Truncate { broker } => Err(Fault::not_enabled(format!(
                 "b{broker} has cut its log already: here a cut is no step of its own"
             ))),
+            Action::ClockJump | Action::ClockSetback => self.time.take(action),
             Action::Unfence { broker } => self.unfence(broker),
             Action::Move { to } => self.move_leader(to),
             Action::Checkpoint { broker } => self.node(broker)?.checkpoint_hw().map_err(Into::into),
@@ -240,7 +240,7 @@ impl<D: Storage> Cluster<D> {
 
     fn produce(&mut self, broker: Id, acks: Acks, seen: &mut Seen) -> Result<(), Fault> {
         self.budget.check_produce(self.clients.produced(), acks)?;
-        let now_ms = self.now_ms;
+        let now_ms = self.time.now_ms();
         let node = self.node(broker)?;
         if !matches!(node.replica().role(), Role::Leader(_)) {
             return Err(Fault::not_enabled(format!(
@@ -274,7 +274,7 @@ impl<D: Storage> Cluster<D> {
         match kind {
             Kind::Fetch | Kind::FetchAnswer | Kind::AlterPartitionAnswer => {
                 let mut out = std::mem::take(&mut self.out);
-                let now_ms = self.now_ms;
+                let now_ms = self.time.now_ms();
                 self.node(to)?.take(&message, now_ms, &mut out)?;
                 let answering = Answering { request: &message, connection };
                 self.route(to, &mut out, Some(answering), seen)?;
@@ -357,7 +357,8 @@ impl<D: Storage> Cluster<D> {
         match &broker.process {
             Some(Process::Up(node)) => {
                 let image = broker.applied.as_deref();
-                observe::broker_view(node, image).map_err(|fault| match fault {
+                observe::broker_view(node, image, self.time.exact_ms()).map_err(|fault| match fault
+                {
                     Fault::Hidden(what) => Fault::Hidden(format!("b{id}: {what}")),
                     other => other,
                 })

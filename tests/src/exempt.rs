@@ -112,11 +112,11 @@ fates! {
     }
     Progress as Progress {
         leo: Compared("role.followers.leo"),
-        leader_leo_at_fetch: Exempt("decides on a time only, see last_caught_up_ms"),
-        last_fetch_ms: Exempt("decides on a time only, see last_caught_up_ms"),
-        last_caught_up_ms: Exempt(
-            "more than the lag limit passes between two steps, so a follower is caught up exactly \
-             if it is at the leader's log end (first half of C1)"
+        leader_leo_at_fetch: Compared("role.followers.heard.previous, with an exact clock"),
+        last_fetch_ms: Compared("role.followers.heard.previous: recent or not"),
+        last_caught_up_ms: Compared(
+            "role.followers.heard.caught_up: recent or not; with the slow clock nothing is, since \
+             more than the lag limit passes between two steps (first half of C1)"
         ),
         broker_epoch: Compared("role.followers.broker_epoch"),
     }

@@ -137,11 +137,18 @@ pub enum Action {
     /// The follower cuts its log where the answer it read says that the logs diverge (T3 to T6);
     /// only where that is a step of its own.
     Truncate { broker: Node },
+    /// The leader's shrink task runs at the time it is, which no step but a jump changes: who was
+    /// not caught up recently is proposed out (S1), and the high watermark is tried (X5).
+    Tick { broker: Node },
+    /// More than the lag limit passes at once, for all brokers.
+    ClockJump,
+    /// The brokers' clock is set back, further than anyone remembers (B108).
+    ClockSetback,
 }
 
 impl Action {
     /// The kinds of action: the rows of a coverage table.
-    pub const KINDS: [&'static str; 23] = [
+    pub const KINDS: [&'static str; 26] = [
         "produce",
         "deliver-fetch",
         "deliver-fetch-answer",
@@ -165,6 +172,9 @@ impl Action {
         "change-min-isr",
         "time-out",
         "truncate",
+        "tick",
+        "clock-jump",
+        "clock-setback",
     ];
 
     /// Index of this action's kind in [`Action::KINDS`].
@@ -193,6 +203,9 @@ impl Action {
             Self::ChangeMinIsr { .. } => 20,
             Self::TimeOut { .. } => 21,
             Self::Truncate { .. } => 22,
+            Self::Tick { .. } => 23,
+            Self::ClockJump => 24,
+            Self::ClockSetback => 25,
         }
     }
 
@@ -200,7 +213,7 @@ impl Action {
     pub fn nodes(self) -> Option<[Node; 2]> {
         Some(match self {
             Self::Reset { one, other } => [one, other],
-            Self::ChangeMinIsr { .. } => return None,
+            Self::ChangeMinIsr { .. } | Self::ClockJump | Self::ClockSetback => return None,
             Self::DeliverFetch { from, to, .. } | Self::DeliverFetchAnswer { from, to } => {
                 [from, to]
             }
@@ -222,7 +235,8 @@ impl Action {
             | Self::Stop { broker: one }
             | Self::Resend { broker: one }
             | Self::TimeOut { broker: one }
-            | Self::Truncate { broker: one } => [one, one],
+            | Self::Truncate { broker: one }
+            | Self::Tick { broker: one } => [one, one],
         })
     }
 
@@ -283,6 +297,9 @@ impl fmt::Display for Action {
             Self::ChangeMinIsr { to } => write!(f, "min.insync.replicas is set to {to}"),
             Self::TimeOut { broker } => write!(f, "b{broker}'s waiting produces time out"),
             Self::Truncate { broker } => write!(f, "b{broker} cuts its log as it was told"),
+            Self::Tick { broker } => write!(f, "b{broker}'s shrink task runs"),
+            Self::ClockJump => write!(f, "more than the lag limit passes"),
+            Self::ClockSetback => write!(f, "the clock is set back"),
         }
     }
 }
@@ -317,6 +334,9 @@ mod tests {
             Action::ChangeMinIsr { to: 2 },
             Action::TimeOut { broker: 1 },
             Action::Truncate { broker: 1 },
+            Action::Tick { broker: 1 },
+            Action::ClockJump,
+            Action::ClockSetback,
         ];
         assert_eq!(samples.len(), Action::KINDS.len());
         for (index, action) in samples.iter().enumerate() {

@@ -45,6 +45,21 @@ pub struct Bounds {
     /// Produces that wait too long.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub timeouts: u8,
+    /// Jumps of an exact clock past the lag limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clock_jumps: u8,
+    /// Times that an exact clock is set back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clock_setbacks: u8,
+    /// Leader epochs that are looked at, from 0 on; 0 for any number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub leader_epochs: u8,
+    /// How time passes.
+    #[serde(default, skip_serializing_if = "Clock::is_slow")]
+    pub clock: Clock,
+    /// What a power loss may leave of a log.
+    #[serde(default, skip_serializing_if = "Flush::is_any")]
+    pub flush: Flush,
     /// Whether the controller keeps eligible leader replicas (KIP-966).
     #[serde(default, skip_serializing_if = "Elr::is_on")]
     pub elr: Elr,
@@ -61,6 +76,43 @@ pub struct Bounds {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(n: &u8) -> bool {
     *n == 0
+}
+
+/// How time passes (C1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// More than the lag limit may pass between any two steps: whoever is not at the leader's log
+    /// end may be found lagging.
+    #[default]
+    Slow,
+    /// It stands still, but for jumps past the lag limit, each a step of its own.
+    Exact,
+}
+
+impl Clock {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_slow(&self) -> bool {
+        *self == Self::Slow
+    }
+}
+
+/// What a power loss may leave of a log (D2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flush {
+    /// Any part of it.
+    #[default]
+    Any,
+    /// Nothing or all of it.
+    NoneOrAll,
+}
+
+impl Flush {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
 }
 
 /// Whether members that left the ISR may be remembered as eligible leaders.
@@ -143,11 +195,13 @@ pub enum Budget {
     Resets,
     MinIsrChanges,
     Timeouts,
+    ClockJumps,
+    ClockSetbacks,
 }
 
 impl Budget {
     /// Every budget.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Moves,
         Self::Crashes,
         Self::PowerLosses,
@@ -158,6 +212,8 @@ impl Budget {
         Self::Resets,
         Self::MinIsrChanges,
         Self::Timeouts,
+        Self::ClockJumps,
+        Self::ClockSetbacks,
     ];
 
     /// What it counts, in words.
@@ -173,6 +229,8 @@ impl Budget {
             Self::Resets => "resets",
             Self::MinIsrChanges => "changes of the minimum",
             Self::Timeouts => "timeouts",
+            Self::ClockJumps => "clock jumps",
+            Self::ClockSetbacks => "clock setbacks",
         }
     }
 
@@ -189,6 +247,8 @@ impl Budget {
             Action::Reset { .. } => Self::Resets,
             Action::ChangeMinIsr { .. } => Self::MinIsrChanges,
             Action::TimeOut { .. } => Self::Timeouts,
+            Action::ClockJump => Self::ClockJumps,
+            Action::ClockSetback => Self::ClockSetbacks,
             _ => return None,
         })
     }
@@ -211,6 +271,11 @@ impl Bounds {
         resets: 0,
         min_isr_changes: 0,
         timeouts: 0,
+        clock_jumps: 0,
+        clock_setbacks: 0,
+        leader_epochs: 0,
+        clock: Clock::Slow,
+        flush: Flush::Any,
         elr: Elr::On,
         unclean: Unclean::Forbidden,
         metadata: Metadata::Coalesced,
@@ -241,6 +306,8 @@ impl Bounds {
             Budget::Resets => self.resets,
             Budget::MinIsrChanges => self.min_isr_changes,
             Budget::Timeouts => self.timeouts,
+            Budget::ClockJumps => self.clock_jumps,
+            Budget::ClockSetbacks => self.clock_setbacks,
         }
     }
 

@@ -5,7 +5,7 @@
 //! these kinds.
 
 use crate::action::Node;
-use crate::view::{Life, Role, Session, World};
+use crate::view::{Life, Progress as Known, Role, Session, World};
 
 /// Something that must stay possible. The numbers index [`PROGRESS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,13 +28,13 @@ pub const PROGRESS: [(Progress, &str, &str); 2] = [
     (
         Progress::Served,
         "served",
-        "wherever leader, controller and ISR agree and the ISR is up and large enough, deliveries \
-         alone can answer every waiting acks=all produce",
+        "wherever leader, controller, ISR and whoever is about to join it agree, and they are up \
+         and enough, deliveries and the shrink task can answer every waiting acks=all produce",
     ),
 ];
 
 /// Messages that are read, and what a leader does by itself.
-const DELIVERIES: [&str; 7] = [
+const DELIVERIES: [&str; 8] = [
     "deliver-fetch",
     "deliver-fetch-answer",
     "deliver-alter-partition",
@@ -42,10 +42,11 @@ const DELIVERIES: [&str; 7] = [
     "verdict",
     "resend",
     "truncate",
+    "tick",
 ];
 
 /// Deliveries and whatever heals.
-const HEALING: [&str; 12] = [
+const HEALING: [&str; 13] = [
     "deliver-fetch",
     "deliver-fetch-answer",
     "deliver-alter-partition",
@@ -58,6 +59,7 @@ const HEALING: [&str; 12] = [
     "fence",
     "unfence",
     "stop",
+    "tick",
 ];
 
 impl Progress {
@@ -111,8 +113,8 @@ fn is_settled<W: World>(world: &W) -> bool {
         })
 }
 
-/// The leader, if it, the controller and every member of the ISR know the same, and the ISR is up
-/// and large enough.
+/// The leader, if it, the controller, every member of the ISR and everyone who may be about to join
+/// it know the same, and they are up and the ISR is large enough.
 fn agreed_leader<W: World>(world: &W) -> Option<Node> {
     let image = &world.controller().image;
     let leader = image.leader?;
@@ -132,7 +134,20 @@ fn agreed_leader<W: World>(world: &W) -> Option<Node> {
     let agrees = view.partition_epoch == image.partition_epoch
         && view.known_min_isr(world.brokers()) == Some(world.min_isr());
     let enough = image.isr.len() >= usize::from(world.min_isr());
-    (agrees && enough && image.isr.iter().all(|n| serves(*n))).then_some(leader)
+    // H2: the high watermark waits for whoever was caught up recently, and is eligible.
+    let joins = |f: &Known| f.heard.is_some_and(|heard| heard.caught_up);
+    let about_to_join = match &view.role {
+        Role::Leader { followers, known, .. } => followers.iter().filter(|f| joins(f)).all(|f| {
+            let registered = image.registered(f.broker);
+            let is_known = known[usize::from(f.broker) - 1] == registered;
+            let eligible =
+                registered.state == Session::Active && f.broker_epoch == Some(registered.epoch);
+            is_known && (!eligible || serves(f.broker))
+        }),
+        _ => false,
+    };
+    let isr_serves = image.isr.iter().all(|n| serves(*n));
+    (agrees && enough && isr_serves && about_to_join).then_some(leader)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ fn good() -> Small {
         epoch_start: 1,
         isr: vec![1, 2],
         pending: None,
-        followers: vec![Progress { broker: 2, leo: Some(2), broker_epoch: Some(2) }],
+        followers: vec![Progress { broker: 2, leo: Some(2), broker_epoch: Some(2), heard: None }],
         min_isr: 2,
         known: brokers.clone(),
     };

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, CONTROLLER, Connection, Node};
-pub use crate::bounds::{Bounds, Budget, Elr, Interleaving, Metadata, Unclean};
+pub use crate::bounds::{Bounds, Budget, Clock, Elr, Flush, Interleaving, Metadata, Unclean};
 use crate::message::{ClientAnswer, Envelope};
 use crate::view::{BrokerView, ControllerView};
 

@@ -95,6 +95,21 @@ pub struct Progress {
     pub leo: Option<u8>,
     /// The broker epoch that fetch carried.
     pub broker_epoch: Option<u8>,
+    /// How recently it was heard; none where the clock is slow, since nothing is recent there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard: Option<Heard>,
+}
+
+/// What of a follower is recent, which is: since the clock last jumped past the lag limit.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Heard {
+    /// Whether it was caught up recently (U2, second half of C1).
+    pub caught_up: bool,
+    /// The leader's LEO at its previous fetch; none if that fetch is not recent.
+    pub previous: Option<u8>,
 }
 
 /// A change of the ISR that the leader proposed and whose outcome it does not know.

@@ -32,14 +32,25 @@ pub fn maybe_expand(
     }
 }
 
-/// In-sync followers that are not at the leader's log end: out of sync once more than the lag
-/// limit has passed since anything was heard (C1, S1).
-pub fn laggards(broker: &BrokerView) -> Vec<Node> {
+/// In-sync followers that are not caught up (S1).
+pub fn laggards(actor: &NodeActor, broker: &BrokerView) -> Vec<Node> {
     let Role::Leader { isr, followers, .. } = &broker.role else {
         return Vec::new();
     };
-    let lags = |f: &&Progress| isr.contains(&f.broker) && f.leo != Some(leo(broker));
+    let caught_up = |f: &Progress| (actor.rules.caught_up)(f.leo, leo(broker), f.heard);
+    let lags = |f: &&Progress| isr.contains(&f.broker) && !caught_up(f);
     followers.iter().filter(lags).map(|f| f.broker).collect()
+}
+
+/// Time that is not passed step by step: what was recent is so no more, or as `stays` says.
+pub fn age(broker: &mut BrokerView, stays: fn(bool) -> bool) {
+    let Role::Leader { followers, .. } = &mut broker.role else {
+        return;
+    };
+    for heard in followers.iter_mut().filter_map(|f| f.heard.as_mut()) {
+        heard.caught_up = stays(heard.caught_up);
+        heard.previous = heard.previous.filter(|_| stays(true));
+    }
 }
 
 /// S3: nothing is proposed while an earlier proposal is open, or on its way though it is void.
@@ -49,8 +60,8 @@ pub fn may_propose(broker: &BrokerView) -> bool {
 }
 
 /// S1, S2: the laggards are proposed out and count until the controller says so.
-pub fn lag_check(me: Node, broker: &mut BrokerView, out: &mut Sends) {
-    let out_of_sync = laggards(broker);
+pub fn shrink(actor: &NodeActor, me: Node, broker: &mut BrokerView, out: &mut Sends) {
+    let out_of_sync = laggards(actor, broker);
     let Role::Leader { isr, .. } = &broker.role else {
         return;
     };
@@ -197,6 +208,7 @@ pub fn try_hw(actor: &NodeActor, me: Node, broker: &mut BrokerView, trigger: Tri
         Trigger::Accepted => (rules.tries_hw_after_accept)(),
         Trigger::Refused => (rules.tries_hw_after_refusal)(),
         Trigger::Brokers => (rules.tries_hw_on_brokers)(),
+        Trigger::Tick => (rules.tries_hw_on_tick)(),
     };
     if !tries || !(rules.hw_may_move)(isr.len(), maximal.len(), min_isr) {
         return;
@@ -204,7 +216,8 @@ pub fn try_hw(actor: &NodeActor, me: Node, broker: &mut BrokerView, trigger: Tri
     let mut candidate = leo(broker);
     for follower in followers.iter().filter(|f| f.broker != me) {
         let known = known.get(usize::from(follower.broker) - 1).copied();
-        if (rules.counts_for_hw)(Counting { follower, maximal: &maximal, known }) {
+        let caught_up = (rules.caught_up)(follower.leo, leo(broker), follower.heard);
+        if (rules.counts_for_hw)(Counting { follower, maximal: &maximal, known, caught_up }) {
             match follower.leo {
                 Some(leo) => candidate = candidate.min(leo),
                 // H4: nothing is known of it in this epoch.

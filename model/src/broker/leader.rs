@@ -1,7 +1,8 @@
 //! The leader's side: its reign, produces, serving fetches (sections 4 to 6, 10 and 11).
 
 use klog_trace::action::{Acks, Node};
-use klog_trace::view::{Progress, Role, Waiting};
+use klog_trace::trace::Clock;
+use klog_trace::view::{Heard, Progress, Role, Waiting};
 use klog_trace::{BrokerView, ClientAnswer, Image, Message, Record};
 
 use super::isr::{maybe_expand, try_hw};
@@ -28,13 +29,17 @@ pub struct Fetch {
 /// L3 to L5: a newer epoch starts at the log end and gets its cache entry even with no record.
 pub fn take_over(actor: &NodeActor, me: Node, broker: &mut BrokerView, image: &Image) {
     let (rules, start) = (&actor.rules, leo(broker));
-    let unknown = |broker| Progress { broker, leo: None, broker_epoch: None };
+    let unknown = |broker| Progress { broker, leo: None, broker_epoch: None, heard: None };
     let known = |n: Node| match &broker.role {
         Role::Leader { followers, .. } => followers.iter().find(|f| f.broker == n).copied(),
         _ => None,
     };
     let others = (1..=image.brokers.len() as Node).filter(|b| *b != me);
-    let begins = |n| known(n).map_or(unknown(n), rules.progress_at_start);
+    // A member of the ISR gets the whole lag limit to show itself.
+    let heard = |n| Heard { caught_up: image.isr.contains(&n), previous: None };
+    let heard = |n| (actor.clock == Clock::Exact).then(|| heard(n));
+    let begins =
+        |n| Progress { heard: heard(n), ..known(n).map_or(unknown(n), rules.progress_at_start) };
     let followers = others.map(begins).collect();
     (rules.begin_epoch)(&mut broker.epochs, image.leader_epoch, start);
     broker.hw = (rules.hw_at_start)(broker.hw, start);
@@ -220,6 +225,7 @@ fn progress(
     fetch: Fetch,
     out: &mut Sends,
 ) {
+    let leader_leo = leo(broker);
     let Role::Leader { followers, .. } = &mut broker.role else {
         return;
     };
@@ -227,6 +233,10 @@ fn progress(
     let changes = follower.leo != Some(fetch.offset);
     follower.leo = Some(fetch.offset);
     follower.broker_epoch = Some(fetch.broker_epoch);
+    if let Some(heard) = &mut follower.heard {
+        heard.caught_up |= (actor.rules.shows_caught_up)(fetch.offset, leader_leo, heard.previous);
+        heard.previous = Some(leader_leo);
+    }
     let follower = *follower;
     maybe_expand(actor, me, broker, follower, out);
     if changes {

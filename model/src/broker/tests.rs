@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use klog_trace::trace::Bounds;
+use klog_trace::trace::{Bounds, Clock};
+
 use klog_trace::view::{Outcome, Proposal, Role};
 use klog_trace::{Acks, BrokerView, Message};
 use stateright::actor::{Actor, Out};
@@ -13,7 +14,8 @@ use crate::rules::Rules;
 
 fn leader_of_three() -> (NodeActor, NodeState) {
     let policy = Bounds::NOTHING.policy();
-    let actor = NodeActor { rules: Rules::correct(), min_isr: 2, policy, brokers: 3 };
+    let actor =
+        NodeActor { rules: Rules::correct(), min_isr: 2, policy, clock: Clock::Slow, brokers: 3 };
     let state = actor.on_start(id(1), &None, &mut Out::new());
     (actor, state)
 }

@@ -33,9 +33,7 @@ pub const CASES: &[Case] = &[
         code: "X5",
         title: "a broker's state changes, and the high watermark is not tried for those who wait",
         report: "none found",
-        how: How::Test(
-            "impl/src/replica/tests/departures.rs::x5_a_change_of_a_broker_is_enough_to_commit",
-        ),
+        how: How::Fault(Fault::NoHwOnEligibilityChange),
     },
     Case {
         code: "X6",

@@ -44,9 +44,7 @@ pub const CASES: &[Case] = &[
         code: "B39",
         title: "the high watermark waits for a replica that shuts down and may not join",
         report: "KAFKA-15021",
-        how: How::Test(
-            "impl/src/replica/tests/scenarios.rs::b39_nobody_waits_for_one_that_may_not_join",
-        ),
+        how: How::Fault(Fault::WaitForIneligibleFollower),
     },
     Case {
         code: "B40",

@@ -25,6 +25,11 @@ pub enum Diverged {
     CutLater(u8),
 }
 
+/// D1: the checkpoint is a hint, and may be of a longer log.
+pub fn hw_at_restart(checkpoint: u8, leo: u8) -> u8 {
+    checkpoint.min(leo)
+}
+
 /// M2 (KAFKA-7164): a newer epoch of the same leader may have another log all the same.
 pub fn restarts_fetcher() -> bool {
     true

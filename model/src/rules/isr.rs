@@ -2,7 +2,7 @@
 
 use klog_trace::action::Node;
 use klog_trace::message::Member;
-use klog_trace::view::{BrokerState, Progress, Proposal, Session};
+use klog_trace::view::{BrokerState, Heard, Progress, Proposal, Session};
 
 use super::INELIGIBLE_REPLICA;
 
@@ -28,6 +28,8 @@ pub struct Counting<'a> {
     pub maximal: &'a [Node],
     /// The follower's registration as the leader's metadata says; none before it has applied any.
     pub known: Option<BrokerState>,
+    /// Whether the follower is caught up (C1).
+    pub caught_up: bool,
 }
 
 /// What makes a leader try its high watermark.
@@ -45,6 +47,8 @@ pub enum Trigger {
     Accepted,
     /// Its proposal was refused for good.
     Refused,
+    /// Its shrink task ran.
+    Tick,
 }
 
 /// What is proven of a proposal that was answered with an error.
@@ -64,16 +68,27 @@ pub fn settles(image: u8, mine: u8) -> bool {
     image > mine
 }
 
-/// E1: at the high watermark, past the start of the leader's epoch (KAFKA-7128), active
-/// (KIP-841) and in the very life that fetched (KIP-903).
+/// E1: at the high watermark, past the start of the leader's epoch (KAFKA-7128), and eligible.
 pub fn joins(join: Join<'_>) -> bool {
     let Some(leo) = join.follower.leo else {
         return false;
     };
-    leo >= join.hw
-        && leo >= join.epoch_start
-        && join.known.state == Session::Active
-        && join.follower.broker_epoch == Some(join.known.epoch)
+    leo >= join.hw && leo >= join.epoch_start && eligible(*join.follower, join.known)
+}
+
+/// Active (KIP-841), and in the very life that fetched (KIP-903).
+fn eligible(follower: Progress, known: BrokerState) -> bool {
+    known.state == Session::Active && follower.broker_epoch == Some(known.epoch)
+}
+
+/// C1 (KAFKA-7152): at the log end, or caught up recently.
+pub fn caught_up(leo: Option<u8>, leader: u8, heard: Option<Heard>) -> bool {
+    leo == Some(leader) || heard.is_some_and(|heard| heard.caught_up)
+}
+
+/// B108: how long ago it was cannot be known any more.
+pub fn recent_after_setback(_was: bool) -> bool {
+    false
 }
 
 /// P1, R4: the same to the byte.
@@ -115,10 +130,12 @@ pub fn hw_may_move(isr: usize, _maximal: usize, min_isr: u8) -> bool {
     isr >= usize::from(min_isr)
 }
 
-/// H2: the maximal ISR. The second half (a caught-up replica that is about to join) never lowers
-/// the minimum here: with the slow clock of this model only a replica at the log end is caught up.
+/// H2: the maximal ISR, and who is caught up and about to join it, else it could never catch up
+/// with a busy leader; but nobody who may not join (KAFKA-15021).
 pub fn counts_for_hw(counting: Counting<'_>) -> bool {
-    counting.maximal.contains(&counting.follower.broker)
+    let Counting { follower, maximal, known, caught_up } = counting;
+    maximal.contains(&follower.broker)
+        || caught_up && known.is_some_and(|known| eligible(*follower, known))
 }
 
 /// H3: never back.

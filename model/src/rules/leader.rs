@@ -123,6 +123,12 @@ pub fn counts_as_progress(checked: Checked) -> bool {
     checked == Checked::Good
 }
 
+/// U2: it asks for the log end, or for what was the log end when it asked before: so one that is
+/// always a round behind stays in sync (KAFKA-4485).
+pub fn shows_caught_up(offset: u8, leo: u8, previous: Option<u8>) -> bool {
+    offset >= leo || previous.is_some_and(|then| offset >= then)
+}
+
 /// L3 (KAFKA-7415), G2: a new epoch begins at the log end and has its entry also before its first
 /// record. Entries that contradict it are dropped.
 pub fn begin_epoch(cache: &mut Vec<EpochStart>, epoch: u8, leo: u8) {

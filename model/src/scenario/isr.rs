@@ -6,7 +6,7 @@ use klog_trace::property::Witness::{
     FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands, RecordsLost,
     SameReElected, TimedOut, Truncation, TwoRounds, UncleanLeavesElr, UnknownEpoch,
 };
-use klog_trace::trace::Bounds;
+use klog_trace::trace::{Bounds, Clock};
 
 use super::{PLAIN, Scenario, Suite};
 
@@ -187,6 +187,60 @@ pub fn scenarios() -> Vec<Scenario> {
                 SameReElected,
                 Coalesced,
                 ElrElection,
+                UncleanLeavesElr,
+                LastMemberStands,
+            ],
+            suite: Suite::Ci,
+        },
+        Scenario {
+            name: "exact-clock",
+            sentence: "the clock stands still, a process dies, and a session expires",
+            bounds: Bounds {
+                records: 1,
+                acks: all(),
+                crashes: 1,
+                fences: 1,
+                clock: Clock::Exact,
+                ..PLAIN
+            },
+            witnesses: &[
+                LagOfOneRound,
+                Truncation,
+                IsrShrunk,
+                Diverging,
+                Fenced,
+                IsrExpanded,
+                UnknownEpoch,
+                TwoRounds,
+                SameReElected,
+                Coalesced,
+                ElrElection,
+                UncleanLeavesElr,
+                LastMemberStands,
+            ],
+            suite: Suite::Ci,
+        },
+        Scenario {
+            name: "clock-jump",
+            sentence: "an exact clock jumps past the lag limit and is set back; a process dies",
+            bounds: Bounds {
+                records: 1,
+                acks: all(),
+                crashes: 1,
+                clock: Clock::Exact,
+                clock_jumps: 1,
+                clock_setbacks: 1,
+                ..PLAIN
+            },
+            witnesses: &[
+                LagOfOneRound,
+                Truncation,
+                IsrShrunk,
+                Diverging,
+                Fenced,
+                IsrExpanded,
+                UnknownEpoch,
+                Coalesced,
                 UncleanLeavesElr,
                 LastMemberStands,
             ],

@@ -242,5 +242,22 @@ pub fn scenarios() -> Vec<Scenario> {
             ],
             suite: Suite::Ci,
         },
+        Scenario {
+            name: "checkpoint",
+            sentence: "a machine loses power with a checkpoint of more than is left of its log",
+            bounds: Bounds { acks: all(), power_losses: 1, checkpoints: 1, ..PLAIN },
+            witnesses: &[
+                LagOfOneRound,
+                Truncation,
+                IsrShrunk,
+                Diverging,
+                Fenced,
+                IsrExpanded,
+                UnknownEpoch,
+                RecordsLost,
+                LastMemberStands,
+            ],
+            suite: Suite::Ci,
+        },
     ]
 }

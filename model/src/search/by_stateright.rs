@@ -248,15 +248,14 @@ impl Model for Search {
         }]
     }
 
-    /// No bound on depth or anything else of the state: this only ends a search that reached a
-    /// limit.
-    fn within_boundary(&self, _: &Row) -> bool {
+    /// The bounds that no budget keeps; else this only ends a search that reached a limit.
+    fn within_boundary(&self, row: &Row) -> bool {
         let generated = self.counters.generated.fetch_add(1, Relaxed) + 1;
         let mut stopped = self.counters.stopped.load(Relaxed);
         if stopped == 0 {
             stopped = self.limits.reached(generated);
             self.counters.stopped.store(stopped, Relaxed);
         }
-        stopped == 0
+        stopped == 0 && self.system.admits(&self.state(row))
     }
 }

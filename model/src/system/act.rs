@@ -93,6 +93,9 @@ impl Partition {
             Action::ShutDown { broker } => self.react_controller(step, Event::ShutDown { broker }),
             Action::Move { to } => self.react_controller(step, Event::Move { to }),
             Action::ChangeMinIsr { to } => self.react_controller(step, Event::ChangeMinIsr { to }),
+            Action::Tick { broker } => self.react(step, broker, broker, Event::Tick),
+            Action::ClockJump => self.react_brokers(step, &Event::ClockJump),
+            Action::ClockSetback => self.react_brokers(step, &Event::ClockSetback),
         }
         let mut budgets: Budgets = step.state.budgets();
         budgets.spend(action);
@@ -129,6 +132,11 @@ impl Partition {
     fn react(&self, step: &mut Making<'_, '_>, me: Node, src: Node, event: Event) {
         let reaction = step.react_to_event(me.into(), &Letter { peer: src, event });
         self.send_all(step, me, reaction);
+    }
+
+    /// Every broker reacts, and nobody sends anything.
+    fn react_brokers(&self, step: &mut Making<'_, '_>, event: &Event) {
+        (1..=self.bounds.brokers).for_each(|n| self.react(step, n, n, event.clone()));
     }
 
     fn react_controller(&self, step: &mut Making<'_, '_>, event: Event) {

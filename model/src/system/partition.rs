@@ -15,7 +15,7 @@ use stateright::actor::{Actor, Command, Out};
 use crate::network::{Flying, InFlight};
 use crate::node::{Event, NodeActor, NodeState, Sends, id, node};
 use crate::protocol::Protocol;
-use crate::row::{Budgets, RowView, Whole};
+use crate::row::{Budgets, Row as _, RowView, Whole};
 
 /// A partition's brokers, controller and clients under the rules of a protocol.
 #[derive(Clone, Debug)]
@@ -53,9 +53,9 @@ pub struct Told {
 impl Partition {
     /// A protocol's actors within bounds.
     pub fn new(protocol: &Protocol, bounds: &Bounds) -> Self {
-        let &Bounds { brokers, min_isr, .. } = bounds;
-        let actor =
-            NodeActor { rules: protocol.rules(), min_isr, policy: bounds.policy(), brokers };
+        let &Bounds { brokers, min_isr, clock, .. } = bounds;
+        let (rules, policy) = (protocol.rules(), bounds.policy());
+        let actor = NodeActor { rules, min_isr, policy, clock, brokers };
         Self { bounds: bounds.clone(), actor }
     }
 
@@ -202,6 +202,11 @@ impl System for Partition {
     }
 
     fn scratch(&self) {}
+
+    fn admits(&self, (): &mut (), state: &Whole<'_>) -> bool {
+        let most = self.bounds.leader_epochs;
+        most == 0 || state.controller().image.leader_epoch < most
+    }
 
     fn judge(&self, (): &mut (), state: &Whole<'_>, open: u64) -> u64 {
         let view = self.view(state);

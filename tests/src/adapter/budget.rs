@@ -60,6 +60,8 @@ mod tests {
             Action::Reset { one: broker, other: 2 },
             Action::ChangeMinIsr { to: 2 },
             Action::TimeOut { broker },
+            Action::ClockJump,
+            Action::ClockSetback,
         ];
         assert_eq!(kinds.len(), trace::Budget::ALL.len());
         let bounds = Bounds {
@@ -75,6 +77,8 @@ mod tests {
             resets: 1,
             min_isr_changes: 1,
             timeouts: 1,
+            clock_jumps: 1,
+            clock_setbacks: 1,
             ..Bounds::NOTHING
         };
         let mut budget = Budget::of(&bounds);

@@ -102,10 +102,10 @@ impl<D: Storage> Cluster<D> {
         };
         let mut twin = node.over(node.log().disk().in_memory()?);
         let image = broker.applied.as_deref();
-        let before = observe::broker_view(&twin, image)?;
+        let before = observe::broker_view(&twin, image, self.time.exact_ms())?;
         let mut out = Vec::new();
-        twin.take(message, self.now_ms, &mut out)?;
-        if observe::broker_view(&twin, image)? == before {
+        twin.take(message, self.time.now_ms(), &mut out)?;
+        if observe::broker_view(&twin, image, self.time.exact_ms())? == before {
             Ok(out)
         } else {
             Err(Fault::hidden(format!("it changes b{id}")))

@@ -76,7 +76,7 @@ impl<D: Storage> Cluster<D> {
     pub(super) fn reset(&mut self, one: Id, other: Id, seen: &mut Seen) -> Result<(), Fault> {
         self.bag.reset(one, other);
         self.doomed_reset(one, other);
-        let now_ms = self.now_ms;
+        let now_ms = self.time.now_ms();
         for (me, from) in [(one, other), (other, one)] {
             if me != CONTROLLER {
                 let lost = if from == CONTROLLER { Peer::Controller } else { peer(from) };
@@ -137,7 +137,7 @@ impl<D: Storage> Cluster<D> {
             }
             let lost = self.bag.take_all(line(other, id, Kind::Fetch));
             let lost: Vec<_> = lost.into_iter().map(|message| message.envelope).collect();
-            let (now_ms, mut out) = (self.now_ms, Vec::new());
+            let (now_ms, mut out) = (self.time.now_ms(), Vec::new());
             self.node(other)?.disconnected(peer(id), now_ms, &mut out);
             let mut seen = Seen::default();
             self.route(other, &mut out, None, &mut seen)?;
@@ -231,6 +231,6 @@ fn bytes_kept<D: Storage>(
 /// What a dead broker shows: what a recovery over a copy of its disk finds, and no high watermark.
 fn found<D: Storage>(copy: D, id: Id, epoch: BrokerEpoch, life: Life) -> Result<BrokerView, Fault> {
     let (node, _) = Node::open(copy, config(id, epoch))?;
-    let view = observe::broker_view(&node, None)?;
+    let view = observe::broker_view(&node, None, None)?;
     Ok(BrokerView { life, role: Role::None, partition_epoch: 0, hw: 0, ..view })
 }

@@ -27,10 +27,12 @@ fn check(holds: bool, what: &str) -> Result<(), Fault> {
     if holds { Ok(()) } else { Err(Fault::hidden(what)) }
 }
 
-/// The state of a broker that is up, and that applied this metadata image last in this life.
+/// The state of a broker that is up, and that applied this metadata image last in this life. What
+/// is recent is said by an exact clock only, so by its time, or none where it is slow.
 pub fn broker_view<D: Disk>(
     node: &Node<D>,
     image: Option<&MetadataImage>,
+    now_ms: Option<i64>,
 ) -> Result<BrokerView, Fault> {
     if let Some(why) = node.failure() {
         return Err(Fault::Internal(why.to_owned()));
@@ -45,7 +47,7 @@ pub fn broker_view<D: Disk>(
     Ok(BrokerView {
         life: Life::Up,
         broker_epoch: life(parts.config.broker_epoch)?,
-        role: role(&parts)?,
+        role: role(&parts, now_ms)?,
         partition_epoch: registration
             .map_or(Ok(0), |known| small("partition epoch", known.partition_epoch.0))?,
         epochs: epochs
@@ -109,20 +111,25 @@ fn proposed_at(proposal: &AlterPartitionRequest) -> Result<(u8, u8), Fault> {
     Ok((epoch(proposal.leader_epoch)?, partition_epoch))
 }
 
-fn role(parts: &Parts<'_>) -> Result<Role, Fault> {
+fn role(parts: &Parts<'_>, now_ms: Option<i64>) -> Result<Role, Fault> {
     match (parts.role, parts.registration) {
         (replica::Role::Idle, _) => Ok(Role::None),
         (replica::Role::Follower, Some(known)) => Ok(Role::Follower {
             epoch: epoch(known.leader_epoch)?,
             leader: known.leader.map(broker).transpose()?,
         }),
-        (replica::Role::Leader(leading), Some(known)) => leader(parts, known, leading),
+        (replica::Role::Leader(leading), Some(known)) => leader(parts, known, leading, now_ms),
         (replica::Role::Failed, _) => Err(Fault::Internal("a write failed".to_owned())),
         (_, None) => Err(Fault::hidden("a role without a registration")),
     }
 }
 
-fn leader(parts: &Parts<'_>, registration: &Registration, leading: &Leader) -> Result<Role, Fault> {
+fn leader(
+    parts: &Parts<'_>,
+    registration: &Registration,
+    leading: &Leader,
+    now_ms: Option<i64>,
+) -> Result<Role, Fault> {
     let Leader { epoch_start, isr, waiting: _ } = leading;
     let IsrState { leader, membership, followers } = isr;
     check(*leader == parts.id, "another leads in its place")?;
@@ -134,25 +141,36 @@ fn leader(parts: &Parts<'_>, registration: &Registration, leading: &Leader) -> R
         pending: pending(parts, registration, membership)?,
         followers: followers
             .iter()
-            .map(|(id, progress)| follower(*id, progress))
+            .map(|(id, progress)| follower(parts, *id, progress, now_ms))
             .collect::<Result<_, _>>()?,
         min_isr: small("min ISR", registration.min_isr)?,
         known: states(parts.brokers.iter())?,
     })
 }
 
-fn follower(id: BrokerId, progress: &Progress) -> Result<view::Progress, Fault> {
-    let Progress {
-        leo,
-        leader_leo_at_fetch: _,
-        last_fetch_ms: _,
-        last_caught_up_ms: _,
-        broker_epoch,
-    } = *progress;
+fn follower(
+    parts: &Parts<'_>,
+    id: BrokerId,
+    progress: &Progress,
+    now_ms: Option<i64>,
+) -> Result<view::Progress, Fault> {
+    let Progress { leo, leader_leo_at_fetch, last_fetch_ms, last_caught_up_ms, broker_epoch } =
+        *progress;
+    let heard = |now_ms: i64| -> Result<view::Heard, Fault> {
+        let limit_ms = parts.config.lag_max_ms;
+        let recent =
+            |at: Option<i64>| at.is_some_and(|at| (now_ms - limit_ms..=now_ms).contains(&at));
+        let previous = leader_leo_at_fetch.filter(|_| recent(last_fetch_ms));
+        Ok(view::Heard {
+            caught_up: recent(last_caught_up_ms),
+            previous: previous.map(offset).transpose()?,
+        })
+    };
     Ok(view::Progress {
         broker: broker(id)?,
         leo: leo.map(offset).transpose()?,
         broker_epoch: broker_epoch.map(life).transpose()?,
+        heard: now_ms.map(heard).transpose()?,
     })
 }
 

@@ -187,7 +187,7 @@ impl<D: Storage> Cluster<D> {
         let image = unread.drain(..upto).next_back();
         let image = image.expect("at least one was there");
         self.broker(broker).applied = Some(Rc::clone(&image));
-        let now_ms = self.now_ms;
+        let now_ms = self.time.now_ms();
         self.with_node(broker, seen, |node, out| {
             node.metadata(MetadataImage::clone(&image), now_ms, out);
         })

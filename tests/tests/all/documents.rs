@@ -241,6 +241,12 @@ fn cells(run: &Value) -> Vec<String> {
     vec![scenario, protocol, result, states, outside, depth, search.into()]
 }
 
+/// The kinds of action that no run took.
+fn never_taken(runs: &[Value]) -> Vec<&'static str> {
+    let taken = |kind: &&str| runs.iter().any(|run| run["actions"][*kind].as_u64() > Some(0));
+    Action::KINDS.into_iter().filter(|kind| !taken(kind)).collect()
+}
+
 #[test]
 fn the_results_of_the_readme_are_those_of_the_standard_suite() {
     let Ran { code, out, err } = run("check", &["--format", "json"]);
@@ -253,6 +259,7 @@ fn the_results_of_the_readme_are_those_of_the_standard_suite() {
     };
     let (faults, others): (Vec<&Value>, Vec<&Value>) = runs.iter().partition(has_fault);
     assert!(faults.len() > 40 && others.len() > 20);
+    assert_eq!(never_taken(runs), Vec::<&str>::new());
     for (document, runs) in [("README.md", others), ("docs/results.md", faults)] {
         let text = read(document);
         let mut rows: Vec<Vec<&str>> = table(&text);

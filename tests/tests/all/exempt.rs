@@ -15,9 +15,6 @@ fn nothing_else_is_exempt() {
             ("Config", "lag_max_ms"),
             ("Config", "fetch_max_bytes"),
             ("LogState", "flushed"),
-            ("Progress", "leader_leo_at_fetch"),
-            ("Progress", "last_fetch_ms"),
-            ("Progress", "last_caught_up_ms"),
             ("Waiting", "deadline_ms"),
         ]
     );

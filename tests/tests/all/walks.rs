@@ -11,7 +11,7 @@ use klog_model::protocol::Protocol;
 use klog_model::record::{Purpose, record};
 use klog_model::row::Row as _;
 use klog_model::system::{Outcome, System};
-use klog_trace::trace::{Bounds, Elr, Interleaving, Metadata, Unclean};
+use klog_trace::trace::{Bounds, Clock, Elr, Interleaving, Metadata, Unclean};
 use klog_trace::{Acks, Action, Expect, Trace};
 
 /// Steps of one walk at most.
@@ -45,6 +45,8 @@ fn bounds(brokers: u8, min_isr: u8, interleaving: Interleaving) -> Bounds {
         resets: 3,
         min_isr_changes: 2,
         timeouts: 2,
+        clock_jumps: 2,
+        clock_setbacks: 1,
         interleaving,
         ..Bounds::NOTHING
     }
@@ -63,6 +65,8 @@ fn all_bounds() -> Vec<Bounds> {
         all.push(Bounds { unclean: Unclean::Allowed, ..three() });
         all.push(Bounds { elr: Elr::Off, unclean: Unclean::Allowed, ..three() });
         all.push(Bounds { metadata: Metadata::OneByOne, ..three() });
+        all.push(Bounds { clock: Clock::Exact, ..three() });
+        all.push(Bounds { clock: Clock::Exact, ..bounds(2, 1, interleaving) });
     }
     all
 }

@@ -63,6 +63,21 @@ pub struct Subject {
     /// Produces that wait too long.
     #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
     pub timeouts: Option<u8>,
+    /// Jumps past the lag limit, with `--clock exact`.
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
+    pub clock_jumps: Option<u8>,
+    /// Times that the clock is set back, with `--clock exact`.
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
+    pub clock_setbacks: Option<u8>,
+    /// Leader epochs that are looked at; 0 for any number.
+    #[arg(long, allow_negative_numbers = true, value_parser = within(0..=20))]
+    pub leader_epochs: Option<u8>,
+    /// How time passes.
+    #[arg(long, value_enum)]
+    pub clock: Option<Clock>,
+    /// What a power loss may leave of a log.
+    #[arg(long, value_enum)]
+    pub flush: Option<Flush>,
     /// Whether members that left the ISR may be remembered as eligible leaders.
     #[arg(long, value_enum)]
     pub elr: Option<Elr>,
@@ -94,6 +109,26 @@ macro_rules! choice {
             }
         }
     };
+}
+
+choice! {
+    /// See [`trace::Clock`].
+    Clock = trace::Clock {
+        /// More than the lag limit may pass between any two steps.
+        Slow,
+        /// It stands still, but for jumps.
+        Exact,
+    }
+}
+
+choice! {
+    /// See [`trace::Flush`].
+    Flush = trace::Flush {
+        /// Any part of it.
+        Any,
+        /// Nothing or all of it.
+        NoneOrAll,
+    }
 }
 
 choice! {
@@ -166,6 +201,11 @@ impl Subject {
         set(&mut bounds.resets, self.resets);
         set(&mut bounds.min_isr_changes, self.min_isr_changes);
         set(&mut bounds.timeouts, self.timeouts);
+        set(&mut bounds.clock_jumps, self.clock_jumps);
+        set(&mut bounds.clock_setbacks, self.clock_setbacks);
+        set(&mut bounds.leader_epochs, self.leader_epochs);
+        bounds.clock = self.clock.map_or(bounds.clock, Into::into);
+        bounds.flush = self.flush.map_or(bounds.flush, Into::into);
         bounds.elr = self.elr.map_or(bounds.elr, Into::into);
         bounds.unclean = self.unclean.map_or(bounds.unclean, Into::into);
         bounds.metadata = self.metadata.map_or(bounds.metadata, Into::into);

@@ -178,6 +178,9 @@ pub struct Report {
     /// Why workers on several machines did not come to the end.
     #[serde(skip)]
     pub trouble: Option<String>,
+    /// The level that it was to look no further than, if there was one of its own.
+    #[serde(skip)]
+    pub levels: Option<u32>,
 }
 
 /// What a second search with other fingerprints tells.
@@ -314,6 +317,7 @@ impl Report {
             resumed_levels: figures.resumed,
             disk: figures.disk,
             trouble: figures.trouble,
+            levels: None,
         }
     }
 
@@ -366,6 +370,13 @@ impl Report {
     /// searched for was found.
     pub fn complete(&self) -> bool {
         self.exhausted() || self.bounded_by == Some(Bound::Goal.name())
+    }
+
+    /// Whether nothing that was asked for was left undone: it is complete, or came to the level
+    /// that it was to look no further than.
+    pub fn as_far_as_asked(&self) -> bool {
+        let at_level = self.bounded_by == Some(Bound::Depth.name());
+        self.complete() || at_level && self.levels.map(u64::from) == Some(self.depth)
     }
 
     /// The violated rows, in the order of the properties.

@@ -22,14 +22,16 @@ pub struct Scenario {
     pub suite: Suite,
 }
 
-/// A set of runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Which suite a scenario is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suite {
     /// What `check` runs without arguments: under a minute.
     Ci,
-    /// Everything, in under an hour.
+    /// What `check --suite deep` runs: under an hour.
     Deep,
-    /// No suite: larger than what is searched to its end.
+    /// The same, down to this level and no further (the initial state's is the first).
+    DeepTo(u32),
+    /// No suite.
     None,
 }
 

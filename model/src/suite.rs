@@ -6,7 +6,7 @@ use klog_trace::trace::Bounds;
 use crate::fault::{Caught, Fault};
 use crate::protocol::Protocol;
 use crate::report::{Expectation, Job};
-use crate::scenario::{self, Suite, by_name};
+use crate::scenario::{self, Scenario, Suite, by_name};
 use crate::search::{Asked, Goal};
 
 /// What a run must show: which properties are violated, each with the length of the shortest
@@ -21,6 +21,10 @@ pub struct Expected {
     pub violated: Vec<(Goal, usize)>,
     /// Search for this alone and end where it is violated.
     pub only: Option<Goal>,
+    /// How much is asked of it.
+    pub asked: Asked,
+    /// Look no further than this level, the initial state's being the first.
+    pub levels: Option<u32>,
 }
 
 impl Expected {
@@ -33,7 +37,7 @@ impl Expected {
             protocol: self.protocol.clone(),
             bounds: scenario.bounds,
             only: self.only.map(|goal| goal.row().0),
-            asked: if klog { Asked::Progress } else { Asked::Safety },
+            asked: self.asked,
             expected: Some(Expectation {
                 violated: self.violated.clone(),
                 witnesses: if klog { scenario.witnesses.to_vec() } else { Vec::new() },
@@ -60,14 +64,25 @@ pub fn expectation(name: &str, protocol: &Protocol, bounds: &Bounds) -> Option<E
 pub fn suite() -> Vec<Expected> {
     let mut rows = ladder();
     let klog = scenario::scenarios().into_iter().filter(|s| s.suite == Suite::Ci);
-    rows.extend(klog.map(|scenario| Expected {
-        scenario: scenario.name,
-        protocol: Protocol::klog(),
-        violated: Vec::new(),
-        only: None,
-    }));
+    rows.extend(klog.map(|scenario| of_klog(&scenario, Asked::Progress, None)));
     rows.extend(Fault::ALL.iter().flat_map(|fault| of_fault(*fault)));
     rows
+}
+
+/// The large scenarios under the correct rules, one after another. The graph that progress is
+/// judged on does not fit, so they ask for safety alone.
+pub fn deep() -> Vec<Expected> {
+    let row = |scenario: Scenario| match scenario.suite {
+        Suite::Deep => Some(of_klog(&scenario, Asked::Safety, None)),
+        Suite::DeepTo(level) => Some(of_klog(&scenario, Asked::Safety, Some(level))),
+        Suite::Ci | Suite::None => None,
+    };
+    scenario::scenarios().into_iter().filter_map(row).collect()
+}
+
+fn of_klog(scenario: &Scenario, asked: Asked, levels: Option<u32>) -> Expected {
+    let protocol = Protocol::klog();
+    Expected { scenario: scenario.name, protocol, violated: Vec::new(), only: None, asked, levels }
 }
 
 /// Each rung below `klog`, in a scenario in which it breaks.
@@ -78,6 +93,8 @@ fn ladder() -> Vec<Expected> {
         protocol: Protocol::by_name(name).expect("a rung of the ladder"),
         violated: vec![(Goal::Violate(property), steps)],
         only: Some(Goal::Violate(property)),
+        asked: Asked::Safety,
+        levels: None,
     };
     vec![
         rung("kafka-0.10", "one-crash", CommittedSurvives, 9),
@@ -98,6 +115,8 @@ pub fn of_fault(fault: Fault) -> Vec<Expected> {
         protocol: Protocol::klog_with(faults),
         violated: violated.into_iter().collect(),
         only: violated.map(|v| v.0),
+        asked: Asked::Safety,
+        levels: None,
     };
     match fault.info().caught {
         Caught::By(scenario, goal, steps) => vec![row(scenario, &[fault], Some((goal, steps)))],

@@ -12,6 +12,7 @@ use subject::within;
 const EXAMPLES: &str = "\
 Examples:
   check                                             the standard suite, about a minute
+  check --suite deep                                large scenarios, up to an hour
   check run --scenario one-crash --protocol kafka-0.10
                                                     the shortest way to lose a record
   check run --scenario one-crash --fault truncate-to-hw --format json
@@ -40,9 +41,22 @@ pub struct Args {
     /// What to do; without a command, the standard suite.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Limits and output of the standard suite.
+    /// Which suite: the standard one takes a minute, the deep one up to an hour, on two cores with
+    /// 16 GiB.
+    #[arg(long, value_enum, default_value_t = Suite::Ci)]
+    pub suite: Suite,
+    /// Limits and output of the suite.
     #[command(flatten)]
     pub output: Output,
+}
+
+/// What `check` runs without a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// The ladder, every fault, and klog in each scenario that takes seconds.
+    Ci,
+    /// klog in large scenarios; what must stay possible is not asked there.
+    Deep,
 }
 
 impl Args {

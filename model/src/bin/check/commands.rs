@@ -44,7 +44,10 @@ type Done = Result<(u8, String), Problem>;
 /// Runs the command.
 pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
     match args.command {
-        None => fits_engine(&args.output).map(|()| run_suite(&args.output, interrupted)),
+        None => fits_engine(&args.output).map(|()| match args.suite {
+            args::Suite::Ci => run_suite(&args.output, interrupted),
+            args::Suite::Deep => run_deep(&args.output, interrupted),
+        }),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::Twin(command)) => twin::twin(&command, interrupted),
         Some(Command::Bench(command)) => bench::bench(&command),
@@ -117,10 +120,31 @@ fn run_suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
     });
     let taken = slots.into_iter().map(|s| s.into_inner().expect("no holder panics"));
     let reports: Vec<Report> = taken.map(|r| r.expect("every job ran")).collect();
-    let code = exit::of_suite(&reports);
-    let text = match output.format {
-        Format::Json => json(&reports, code),
-        Format::Human => suite_text(&reports, code),
+    suite_done(&reports, output.format)
+}
+
+/// The deep suite: its searches are large, so each has all threads and all memory to itself.
+fn run_deep(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
+    let limits = limits(output, interrupted);
+    let run = if output.audit { run_twice } else { run };
+    let mut reports = Vec::new();
+    for row in suite::deep() {
+        let depth = [limits.depth, row.levels].into_iter().flatten().min();
+        let limits = Limits { depth, ..limits.clone() };
+        let report = run(&row.job(), &limits, &Files::default()).expect("without files it begins");
+        let report = Report { levels: row.levels, ..report };
+        // It takes long: say on the way what is done.
+        say(&format!("check: {}", text::brief(&report)));
+        reports.push(report);
+    }
+    suite_done(&reports, output.format)
+}
+
+fn suite_done(reports: &[Report], format: Format) -> (u8, String) {
+    let code = exit::of_suite(reports);
+    let text = match format {
+        Format::Json => json(reports, code),
+        Format::Human => suite_text(reports, code),
     };
     (code, text)
 }
@@ -142,12 +166,18 @@ fn suite_text(reports: &[Report], code: u8) -> String {
              ({steps} steps):\n\n{path}"
         );
     }
-    let clean = reports.iter().filter(|r| r.faults.is_empty() && r.exhausted());
-    let states = text::thousands(clean.map(|r| r.unique).sum());
+    let klog = || reports.iter().filter(|r| r.faults.is_empty());
+    let sum =
+        |of: fn(&Report) -> u64| text::thousands(klog().filter(|r| r.exhausted()).map(of).sum());
+    let (states, outside) = (sum(|r| r.unique), sum(|r| r.outside_claim));
     let _ = writeln!(
         text,
-        "klog: {states} states in all where the search is exhausted, every one looked at."
+        "klog: {states} states in all where the search is exhausted, every one looked at, \
+         {outside} of them outside the claim."
     );
+    for r in klog().filter(|r| !r.exhausted()) {
+        let _ = writeln!(text, "{}", text::brief(r));
+    }
     if code != exit::OK {
         let _ = writeln!(text, "NOT everything is as expected and complete (exit {code}).");
     }

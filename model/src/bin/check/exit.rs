@@ -70,7 +70,7 @@ pub fn of_suite(reports: &[Report]) -> u8 {
         INTERRUPTED
     } else if reports.iter().any(differs) {
         UNEXPECTED
-    } else if reports.iter().any(|r| !r.complete()) {
+    } else if reports.iter().any(|r| !r.as_far_as_asked()) {
         INCOMPLETE
     } else {
         OK

@@ -171,7 +171,7 @@ impl Wanted {
             trace,
         };
         // The correct protocol's behaviours conform.
-        let own = if self.protocol.faults.is_empty() { "conform" } else { "diverge" };
+        let own = if self.protocol.is_correct() { "conform" } else { "diverge" };
         Some(match Goal::of(self.row)? {
             Goal::Witness(_) => {
                 vec![in_folder(own, "", record(&system, &path, &purpose("witnessed")))]

@@ -116,7 +116,7 @@ pub struct Subject {
     pub scenario: String,
     /// The protocol's name.
     pub protocol: String,
-    /// Its broken rules.
+    /// Its broken rules, and those of somebody's own as `own:NAME`.
     pub faults: Vec<String>,
     /// The bounds.
     pub bounds: Within,
@@ -130,7 +130,7 @@ pub struct Report {
     pub scenario: String,
     /// The protocol's name.
     pub protocol: String,
-    /// Its broken rules.
+    /// Its broken rules, and those of somebody's own as `own:NAME`.
     pub faults: Vec<String>,
     /// The bounds.
     pub bounds: Within,

@@ -31,7 +31,8 @@ pub fn thousands(n: u64) -> String {
     text
 }
 
-fn verdict(report: &Report) -> String {
+/// Whether everything was looked at, or what ended the search.
+pub fn verdict(report: &Report) -> String {
     match report.bounded_by {
         None => "exhausted".into(),
         Some("goal") => "ended at the goal".into(),
@@ -40,7 +41,7 @@ fn verdict(report: &Report) -> String {
 }
 
 /// What a run found, in a few words.
-fn findings(report: &Report) -> String {
+pub fn findings(report: &Report) -> String {
     let lost: Vec<String> = report
         .violated()
         .map(|r| format!("{} in {}", r.id, r.steps.map_or_else(|| "?".into(), |s| s.to_string())))

@@ -14,6 +14,7 @@
 //! | [`long`] | do searches that spill, or go on another day, say the same, and errors why? |
 //! | [`across`] | do several processes of `check` say what one says, and miss one that is lost? |
 //! | [`dump`] | what does `klog dump-log` show of a whole, a torn and a damaged log? |
+//! | [`own_rule`] | is the example of a rule of one's own what its document shows? |
 //! | [`documents`] | do the documents say what the code does? |
 //! | [`cases`] | is what is said of each public report true, and every test in it there? |
 //! | [`schema`] | is the published format of a trace the one the code reads? |
@@ -38,6 +39,7 @@ mod dump;
 mod exempt;
 mod header;
 mod long;
+mod own_rule;
 mod predicted;
 mod schema;
 mod source;

@@ -13,8 +13,8 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
 }
 
-/// A binary of the workspace by its name (`klog`, `check`, `conform`). All are built once, in the
-/// profile and the target folder of this test run; cargo says where they are.
+/// A binary of the workspace by its name (`klog`, `check`, `conform`), or an example. All are built
+/// once, in the profile and the target folder of this test run; cargo says where they are.
 pub fn binary(name: &str) -> &'static Path {
     static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(build);
@@ -23,7 +23,7 @@ pub fn binary(name: &str) -> &'static Path {
 
 fn build() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root()).args(["build", "--bins", "--message-format=json"]);
+    cargo.current_dir(root()).args(["build", "--bins", "--examples", "--message-format=json"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }

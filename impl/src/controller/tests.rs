@@ -469,6 +469,35 @@ fn a_second_life_is_refused_while_the_first_has_its_session() {
     assert_eq!(c.brokers()[&broker], BrokerImage { epoch, state: BrokerState::Fenced });
 }
 
+/// Every order of six registrations of two brokers, sessions that end among them.
+#[test]
+fn b51_no_broker_epoch_is_given_out_twice() {
+    let mut most = 0;
+    for order in 0..4_u32.pow(6) {
+        let mut c = Controller::new([1, 2].map(BrokerId).to_vec(), 1, Elr::On);
+        let mut newest = c.brokers().values().map(|b| b.epoch).max().unwrap();
+        let mut given = 0;
+        for turn in 0..6 {
+            let choice = order / 4_u32.pow(turn) % 4;
+            let (id, ends) = (choice as i32 / 2 + 1, choice % 2 == 0);
+            if ends {
+                fence(&mut c, id);
+                continue;
+            }
+            for effect in register(&mut c, id, None) {
+                if let ControllerEffect::Registered { epoch, .. } = effect {
+                    assert!(epoch > newest, "{epoch:?} after {newest:?} in {order}");
+                    (newest, given) = (epoch, given + 1);
+                }
+            }
+            unfence(&mut c, id);
+        }
+        assert_eq!(c.last_broker_epoch(), newest);
+        most = most.max(given);
+    }
+    assert_eq!(most, 3, "half of the turns end a session");
+}
+
 #[test]
 fn a_life_that_ended_in_order_keeps_its_place_in_the_elr_and_no_other_does() {
     let mut fenced = three(3, Elr::On);

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::disk::{Fault, FaultOn, Faulty, MemDisk, Then};
+use crate::disk::{Fault, FaultOn, Faulty, MemDisk, Survives, Then};
+use crate::log::EpochStart;
 use crate::log::batch::{self, BatchError, NewRecord};
 use crate::replica::Role;
 use crate::replica::io::{BrokerImage, BrokerState, PartitionImage};
@@ -392,6 +393,78 @@ fn a_start_after_a_crash_takes_the_checkpoint_for_a_hint_and_resumes_no_epoch() 
     let mut again = reopened.clone();
     again.metadata(image(1, 0, 0), NOW, &mut Vec::new());
     assert_eq!(again.replica().role(), &Role::Idle);
+}
+
+#[test]
+fn b65_a_checkpoint_written_while_nobody_leads_keeps_the_watermark() {
+    let (mut pair, mut fetch) = pair();
+    for _ in 0..3 {
+        produce(&mut pair[0], 1, "x");
+        fetch = exchange(&mut pair, &fetch);
+    }
+    let [_, mut follower] = pair;
+    follower.checkpoint_hw().unwrap();
+    let mut leaderless = image(1, 1, 1);
+    leaderless.partition.leader = None;
+    // Before any metadata, and when it says that nobody leads.
+    for metadata in [None, Some(leaderless)] {
+        follower = Node::open(follower.into_disk(), config(2)).unwrap().0;
+        if let Some(image) = metadata {
+            follower.metadata(image, NOW, &mut Vec::new());
+        }
+        follower.checkpoint_hw().unwrap();
+        follower = Node::open(follower.into_disk(), config(2)).unwrap().0;
+        let at = (follower.replica().leo(), follower.replica().hw());
+        assert_eq!(at, (Offset(3), Offset(2)));
+    }
+    // The leader is back: nothing is cut.
+    follower.metadata(image(1, 2, 2), NOW, &mut Vec::new());
+    assert_eq!(follower.log().leo(), Offset(3));
+}
+
+/// Wherever the disk breaks and the power goes, no record is left of an epoch that the disk does
+/// not name: a start would take it for a torn tail and cut it.
+#[test]
+fn b105_an_epoch_is_on_the_disk_before_its_first_record() {
+    let starts = [EpochStart { epoch: Epoch(4), start: Offset(1) }];
+    let reopened = |node: &TestNode, id, survives| {
+        let mut disk = node.clone().into_disk().into_inner();
+        disk.power_loss(|_| survives);
+        let (node, recovery) = Node::open(Faulty::new(disk), config(id)).unwrap();
+        assert_eq!((recovery.cut, recovery.found_epochs), (None, vec![]), "broker {id}");
+        // Without a record it tells nothing of the log, so the start names and drops it.
+        (node.log().leo(), recovery.stale_epochs == starts)
+    };
+    let (mut pair, fetch) = pair();
+    produce(&mut pair[0], 1, "of epoch 0");
+    exchange(&mut pair, &fetch);
+    for node in &mut pair {
+        node.flush(&mut Vec::new()).unwrap();
+    }
+    pair[0].metadata(image(1, 4, 1), NOW, &mut Vec::new());
+    assert_eq!(reopened(&pair[0], 1, Survives::FLUSHED), (Offset(1), true));
+
+    produce(&mut pair[0], 1, "of epoch 4");
+    let mut out = Vec::new();
+    pair[1].metadata(image(1, 4, 1), NOW, &mut out);
+    let fetch = only(out, Peer::Broker(BrokerId(1)), Way::Request);
+    let out = receive(&mut pair[0], Peer::Broker(BrokerId(2)), Way::Request, &fetch);
+    let answer = only(out, Peer::Broker(BrokerId(2)), Way::Response);
+    let mut seen = BTreeSet::new();
+    for after in 0.. {
+        let mut node = pair[1].clone();
+        let (on, then) = (FaultOn::Change, Then::StaysBroken);
+        node.disk_mut().arm(Fault { on, after, tear: 0, then });
+        receive(&mut node, Peer::Broker(BrokerId(1)), Way::Response, &answer);
+        for survives in [Survives::FLUSHED, Survives::ALL] {
+            seen.insert(reopened(&node, 2, survives));
+        }
+        if node.failure().is_none() {
+            break;
+        }
+    }
+    // Nothing of it, the epoch alone, both.
+    assert_eq!(seen, BTreeSet::from([(Offset(1), false), (Offset(1), true), (Offset(2), false)]));
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub const CASES: &[Case] = &[
         report: "RocketMQ #6342",
         how: How::Test(
             "impl/src/replica/tests/scenarios.rs::\
-             b36_an_answer_is_for_its_own_proposal_and_an_equal_version_is_success",
+             b43_one_version_of_the_registration_has_one_isr",
         ),
     },
     Case {

@@ -55,7 +55,7 @@ pub const CASES: &[Case] = &[
         title: "a view is acted in before it is durable, and a crash takes it back",
         report: "TigerBeetle #2295",
         how: How::Test(
-            "impl/src/replica/tests/follower.rs::new_epochs_are_stored_before_their_records",
+            "impl/src/node/tests.rs::b105_an_epoch_is_on_the_disk_before_its_first_record",
         ),
     },
     Case {

@@ -55,8 +55,8 @@ pub const CASES: &[Case] = &[
         title: "a cut that was decided before the partition changed hands is still carried out",
         report: "KAFKA-13207",
         how: How::Test(
-            "impl/src/replica/tests/follower.rs::\
-             an_answer_stands_only_for_this_epoch_this_leader_and_this_leo",
+            "impl/src/replica/tests/scenarios.rs::\
+             b10_a_broker_that_leads_by_now_is_not_cut_by_a_late_answer",
         ),
     },
     Case {

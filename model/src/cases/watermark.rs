@@ -17,7 +17,7 @@ pub const CASES: &[Case] = &[
         report: "KAFKA-1647",
         how: How::Test(
             "impl/src/node/tests.rs::\
-             a_start_after_a_crash_takes_the_checkpoint_for_a_hint_and_resumes_no_epoch",
+             b65_a_checkpoint_written_while_nobody_leads_keeps_the_watermark",
         ),
     },
     Case {

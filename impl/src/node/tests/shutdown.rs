@@ -1,7 +1,6 @@
 //! How a life ends, and what the next one is told of it (D3).
 
 use super::*;
-use crate::disk::Survives;
 use crate::log::shutdown_file::SHUTDOWN_FILE;
 
 /// A leader with two records, one of them flushed and committed, on this disk.

@@ -3,7 +3,7 @@
 
 use super::harness::World;
 use crate::controller::ControllerInput;
-use crate::replica::io::{AlterPartitionAnswer, Effect, FetchAnswer, Input};
+use crate::replica::io::{AlterPartitionAnswer, Effect, FetchAnswer, FetchRequest, Input};
 use crate::replica::isr::Membership;
 use crate::types::{BrokerEpoch, BrokerId, Epoch, ErrorCode, Offset};
 use std::collections::BTreeSet;
@@ -90,6 +90,40 @@ fn b07_an_answer_of_an_older_epoch_truncates_nothing() {
     }
     w.deliver_fetch(2);
     assert!(w.node(2).reply.as_ref().unwrap().answer.diverging.is_none());
+}
+
+/// Broker 2 has five records, knows an answer that says to cut to three, and leads by now.
+#[test]
+fn b10_a_broker_that_leads_by_now_is_not_cut_by_a_late_answer() {
+    let mut w = World::new(2, 1);
+    w.move_leader(2);
+    (1..=2).for_each(|id| drop(w.apply(id)));
+    for n in 0..5 {
+        w.produce(2, 1);
+        if n == 2 {
+            w.round(1);
+        }
+    }
+    w.move_leader(1);
+    (1..=2).for_each(|id| drop(w.apply(id)));
+    assert_eq!(w.deliver_fetch(2).diverging, Some((Epoch(1), Offset(3))));
+    let late = w.node(2).reply.clone().unwrap();
+
+    w.move_leader(2);
+    (1..=2).for_each(|id| drop(w.apply(id)));
+    for _ in 0..4 {
+        w.round(1);
+    }
+    assert_eq!((w.at(1), w.at(2)), ((5, 5), (5, 5)), "all five are committed");
+    let (now_ms, before) = (w.now, w.node(2).replica.clone());
+    let epochs = [late.request.current_epoch, Some(Epoch(3))];
+    for (from, current_epoch) in [1, 2].map(BrokerId).into_iter().zip(epochs) {
+        let request = FetchRequest { current_epoch, ..late.request };
+        let answer = late.answer.clone();
+        let effects = w.step(2, Input::FetchAnswer { now_ms, from, request, answer });
+        assert_eq!(effects, [], "from {from}, made in {current_epoch:?}");
+        assert_eq!(w.node(2).replica, before);
+    }
 }
 
 #[test]
@@ -282,6 +316,60 @@ fn b39_nobody_waits_for_one_that_may_not_join() {
     assert_eq!((w.at(1), w.error_of(1, m)), ((1, 1), Some(ErrorCode::None)));
 }
 
+/// One of nine things that can happen to a leader's ISR, or to the controller's.
+fn turn(w: &mut World, nth: usize) {
+    match nth {
+        0 => {
+            w.round(2);
+        }
+        1 => {
+            w.now += 30_001;
+            w.tick(1);
+        }
+        2 if !w.proposals.is_empty() => w.decide(),
+        3 if !w.decisions.is_empty() => {
+            w.hear(1);
+        }
+        4 if !w.decisions.is_empty() => {
+            let (proposal, _) = w.decisions.remove(0);
+            w.hear_of(1, proposal, AlterPartitionAnswer::Lost);
+        }
+        5 => {
+            w.apply(1);
+        }
+        6 => w.fence(2),
+        7 => w.unfence(2),
+        8 => {
+            let min_isr = 3 - w.controller.partition().min_isr;
+            w.control(ControllerInput::ChangeMinIsr { min_isr });
+        }
+        _ => {}
+    }
+}
+
+/// Every order of five turns. Whatever the leader holds for committed is what the controller wrote
+/// under the version that the leader names, and the leader has it when it has heard all.
+#[test]
+fn b43_one_version_of_the_registration_has_one_isr() {
+    let mut followed = 0;
+    for number in 0..9_usize.pow(5) {
+        let mut w = leader_alone();
+        for nth in 0..5 {
+            turn(&mut w, number / 9_usize.pow(nth) % 9);
+            let known = w.node(1).replica.registration().unwrap();
+            let version = known.partition_epoch;
+            let written = w.images.iter().filter(|i| i.partition.partition_epoch == version);
+            let written: BTreeSet<_> = written.map(|image| &image.partition.isr).collect();
+            let held = w.leader(1).isr.membership.committed();
+            assert_eq!(written, BTreeSet::from([held]), "version {version:?} of {number}");
+        }
+        followed += usize::from(w.leader(1).isr.membership.committed() == &ids(&[1, 2]));
+        w.apply(1);
+        assert_eq!(w.leader(1).isr.membership.committed(), &w.controller.partition().isr);
+    }
+    assert!(followed > 10, "2 came in {followed} times only");
+}
+
 #[test]
 fn b47_a_new_life_does_not_join_on_the_word_of_the_old() {
     let mut w = leader_alone();
@@ -303,6 +391,54 @@ fn b47_a_new_life_does_not_join_on_the_word_of_the_old() {
     let before = w.leader(1).clone();
     assert_eq!(w.ask(1, stale).error, ErrorCode::NotLeaderOrFollower);
     assert_eq!(w.leader(1), &before);
+}
+
+/// Each order of these: a fetch of the old life of broker 2, from the high watermark; a fetch of
+/// its new life, whose disk is empty; the leader hears of the new life. The new life is proposed
+/// only when it has fetched from the high watermark itself.
+#[test]
+fn b48_a_new_life_does_not_join_by_what_the_old_one_had() {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let mut proposed_old = 0;
+    for order in orders {
+        let mut w = leader_alone();
+        w.round(2);
+        let (_, stale) = w.node(2).fetch.unwrap();
+        assert_eq!((stale.offset, stale.broker_epoch), (Offset(1), Some(BrokerEpoch(2))));
+        w.crash(2);
+        w.unfence(2);
+        let new = BrokerEpoch(3);
+        let fresh = FetchRequest {
+            broker_epoch: Some(new),
+            offset: Offset(0),
+            last_fetched_epoch: None,
+            ..stale
+        };
+        for event in order {
+            match event {
+                0 => assert_eq!(w.ask(1, stale).diverging, None),
+                1 => assert_eq!(w.ask(1, fresh).diverging, None),
+                _ => drop(w.apply(1)),
+            }
+            w.tick(1);
+            let lives: Vec<_> = w.proposals.iter().flat_map(|p| &p.isr).collect();
+            let life = |epoch| (BrokerId(2), Some(epoch));
+            assert!(!lives.contains(&&life(new)), "{order:?}");
+            if lives.contains(&&life(BrokerEpoch(2))) {
+                proposed_old += 1;
+                w.decide();
+                let refused = AlterPartitionAnswer::Refused(ErrorCode::IneligibleReplica);
+                assert_eq!(w.hear(1), refused, "{order:?}");
+            }
+            assert_eq!(w.controller.partition().isr, ids(&[1]));
+        }
+        w.apply(1);
+        w.ask(1, FetchRequest { offset: Offset(1), ..fresh });
+        assert_eq!(w.proposals[0].isr[1], (BrokerId(2), Some(new)), "{order:?}");
+        w.decide();
+        assert_eq!(w.controller.partition().isr, ids(&[1, 2]));
+    }
+    assert!(proposed_old > 0, "the old life was never believed");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use klog_trace::{Action, Trace};
 use crate::fault::{Caught, Fault};
 use crate::protocol::Protocol;
 use crate::record::{Purpose, diverges_at, record, record_corrected};
-use crate::scenario;
+use crate::scenario::{self, Scenario, Suite};
 use crate::scripts;
 use crate::search::{Goal, Limits, search};
 use crate::system::System;
@@ -102,7 +102,8 @@ pub fn catalogue() -> Vec<Wanted> {
         wanted.push(Wanted { name, scenario: "script", path, protocol, row });
     }
     let mut recorded: BTreeMap<Witness, usize> = BTreeMap::new();
-    for scenario in scenario::scenarios() {
+    let small = |scenario: &Scenario| scenario.suite == Suite::Ci;
+    for scenario in scenario::scenarios().into_iter().filter(small) {
         for witness in scenario.witnesses {
             let times = recorded.entry(*witness).or_default();
             *times += 1;

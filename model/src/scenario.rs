@@ -1,5 +1,6 @@
 //! The scenarios: bounds with a purpose, and what can be seen in them.
 
+mod deep;
 mod isr;
 mod lives;
 mod three;
@@ -44,7 +45,7 @@ const PLAIN: Bounds = {
 
 /// Every scenario.
 pub fn scenarios() -> Vec<Scenario> {
-    [lives::scenarios(), isr::scenarios(), three::scenarios()].concat()
+    [lives::scenarios(), isr::scenarios(), three::scenarios(), deep::scenarios()].concat()
 }
 
 /// The scenario with this name.

@@ -1,0 +1,101 @@
+//! Large scenarios: two brokers with much that goes wrong, three brokers with a little of each.
+
+use klog_trace::Acks;
+use klog_trace::trace::{Bounds, Clock, Elr, Flush, Unclean};
+
+use super::{PLAIN, Scenario, Suite};
+
+/// Every scenario of this kind.
+pub fn scenarios() -> Vec<Scenario> {
+    [two_brokers(), three_brokers()].concat()
+}
+
+fn deep(name: &'static str, sentence: &'static str, bounds: Bounds) -> Scenario {
+    let bounds = Bounds { acks: vec![Acks::All], ..bounds };
+    Scenario { name, sentence, bounds, witnesses: &[], suite: Suite::Deep }
+}
+
+fn two_brokers() -> Vec<Scenario> {
+    let four_epochs = Bounds { min_isr: 2, leader_epochs: 4, ..PLAIN };
+    vec![
+        deep(
+            "deep-lives",
+            "two processes die and a machine loses power: four leader epochs",
+            Bounds { crashes: 2, power_losses: 1, ..four_epochs.clone() },
+        ),
+        deep(
+            "deep-sessions",
+            "two power losses and two sessions that expire: four leader epochs",
+            Bounds { records: 1, power_losses: 2, fences: 2, ..four_epochs.clone() },
+        ),
+        deep(
+            "deep-no-elr",
+            "without eligible leader replicas: three records, two crashes, a fence, a move",
+            Bounds {
+                records: 3,
+                crashes: 2,
+                fences: 1,
+                moves: 1,
+                elr: Elr::Off,
+                ..four_epochs.clone()
+            },
+        ),
+        deep(
+            "deep-unclean",
+            "unclean elections are allowed: a crash, a power loss, and a session expires",
+            Bounds {
+                crashes: 1,
+                power_losses: 1,
+                fences: 1,
+                unclean: Unclean::Allowed,
+                ..four_epochs
+            },
+        ),
+        deep(
+            "deep-clock",
+            "an exact clock jumps; a process dies, and a session expires",
+            Bounds { crashes: 1, fences: 1, clock: Clock::Exact, clock_jumps: 1, ..PLAIN },
+        ),
+    ]
+}
+
+fn three_brokers() -> Vec<Scenario> {
+    let three = Bounds { brokers: 3, min_isr: 2, flush: Flush::NoneOrAll, ..PLAIN };
+    let three_epochs = Bounds { leader_epochs: 3, ..three.clone() };
+    vec![
+        deep(
+            "deep-crash-fence",
+            "three brokers, two records: a process dies, and a session expires",
+            Bounds { crashes: 1, fences: 1, ..three.clone() },
+        ),
+        deep(
+            "deep-power-fence",
+            "three brokers, two records: a machine loses power, and a session expires",
+            Bounds { power_losses: 1, fences: 1, ..three },
+        ),
+        deep(
+            "deep-crash-power",
+            "three brokers, two records: a process dies, and a machine loses power",
+            Bounds { crashes: 1, power_losses: 1, ..three_epochs.clone() },
+        ),
+        deep(
+            "deep-lag",
+            "three brokers, one record: a crash, a power loss, and a follower lags",
+            Bounds {
+                records: 1,
+                crashes: 1,
+                power_losses: 1,
+                lag_checks: 1,
+                ..three_epochs.clone()
+            },
+        ),
+        Scenario {
+            suite: Suite::DeepTo(17),
+            ..deep(
+                "deep-all",
+                "three brokers, two records: a crash, a power loss, a fence, and a follower lags",
+                Bounds { crashes: 1, power_losses: 1, fences: 1, lag_checks: 1, ..three_epochs },
+            )
+        },
+    ]
+}

@@ -11,7 +11,7 @@ use klog_trace::Acks;
 use klog_trace::trace::Bounds;
 
 /// The rule: who lacks one committed record is near enough to be in sync.
-fn joins_within_one(join: Join<'_>) -> bool {
+fn joins_within_one(join: Join) -> bool {
     joins(Join { hw: join.hw.saturating_sub(1), ..join })
 }
 

@@ -186,7 +186,7 @@ fn truncate(actor: &NodeActor, broker: &mut BrokerView, to: u8) {
     let end = leo(broker);
     let to = to.min(end);
     broker.log.truncate(usize::from(to));
-    (actor.rules.cut_cache)(&mut broker.epochs, to, end);
+    broker.epochs = (actor.rules.cut_cache)(std::mem::take(&mut broker.epochs), to, end);
     broker.hw = broker.hw.min(to);
 }
 

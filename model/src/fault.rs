@@ -93,7 +93,7 @@ faults! {
     NoEpochEntryWithoutRecords "no-epoch-entry-without-records" "KAFKA-7415 (B18)" "L3"
         "an epoch is remembered only with its first record"
         By("fast-failover", Lose(CanSettle), 3);
-        |r| r.begin_epoch = |_, _, _| ();
+        |r| r.begin_epoch = |cache, _, _| cache;
     LookupBelowFirstUndefined "lookup-below-first-undefined" "KAFKA-7415 (B18)" "epoch look-up"
         "an epoch below the first one known is unknown to the leader"
         By("power-loss", Lose(CanSettle), 2);
@@ -101,7 +101,7 @@ faults! {
     KeepTrailingEntry "keep-trailing-entry" "KAFKA-10706 (B19)" "T6"
         "a cut at or past the log end leaves an epoch entry without records"
         By("fast-failover", Lose(CanSettle), 5);
-        |r| r.cut_cache = |cache, to, leo| if to < leo { f::cut_cache(cache, to, leo) };
+        |r| r.cut_cache = |cache, to, leo| if to < leo { f::cut_cache(cache, to, leo) } else { cache };
     T5UsesLeaderEnd "t5-uses-leader-end" "derived (T5)" "T5"
         "a follower that does not know the leader's epoch cuts at the leader's end of it"
         By("fast-failover", Lose(CanSettle), 6);

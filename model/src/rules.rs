@@ -92,15 +92,16 @@ rules! {
     /// U1: whether a fetch comes from an older life of its broker than the metadata knows.
     from_older_life: fn(fetched: u8, known: u8) -> bool = leader::from_older_life,
     /// F6: whether a fetch that was checked so is news of its sender's progress.
-    counts_as_progress: fn(Checked) -> bool = leader::counts_as_progress,
+    counts_as_progress: fn(checked: Checked) -> bool = leader::counts_as_progress,
 
     /// U2: whether a fetch shows its follower caught up, at a leader with this LEO that had
     /// `previous` at its previous fetch; none if that is long ago.
     shows_caught_up: fn(offset: u8, leo: u8, previous: Option<u8>) -> bool =
         leader::shows_caught_up,
 
-    /// L3: the entries that a new leader epoch makes in the cache of a log with this LEO.
-    begin_epoch: fn(cache: &mut Vec<EpochStart>, epoch: u8, leo: u8) = leader::begin_epoch,
+    /// L3: the cache of a log with this LEO when a new leader epoch begins.
+    begin_epoch: fn(cache: Vec<EpochStart>, epoch: u8, leo: u8) -> Vec<EpochStart> =
+        leader::begin_epoch,
     /// L3, X1: what a new leader epoch knows of a follower that the epoch before, if this broker
     /// led it, knew so.
     progress_at_start: fn(before: Progress) -> Progress = leader::progress_at_start,
@@ -128,7 +129,8 @@ rules! {
     cut_on_diverging: fn(cache: &[EpochStart], leo: u8, leader: EpochStart) -> u8 =
         follower::cut_on_diverging,
     /// T6: the cache of a log that is cut at `to`.
-    cut_cache: fn(cache: &mut Vec<EpochStart>, to: u8, leo: u8) = follower::cut_cache,
+    cut_cache: fn(cache: Vec<EpochStart>, to: u8, leo: u8) -> Vec<EpochStart> =
+        follower::cut_cache,
     /// Q4b: how many of the records of an answer a follower in `epoch` takes.
     takes: fn(records: &[Record], epoch: u8) -> usize = follower::takes,
     /// Q4c and klog's departure: a follower's high watermark after an answer.
@@ -139,7 +141,7 @@ rules! {
     /// B108: whether what was recent is so when the clock was set back.
     recent_after_setback: fn(was: bool) -> bool = isr::recent_after_setback,
     /// E1: whether a follower's fetch makes the leader propose it into the ISR.
-    joins: fn(Join<'_>) -> bool = isr::joins,
+    joins: fn(join: Join) -> bool = isr::joins,
     /// P1: the members of a proposal that is sent again, which was made so, and would now be made
     /// so.
     resent: fn(made: Vec<Member>, now: Vec<Member>) -> Vec<Member> = isr::resent,
@@ -155,7 +157,7 @@ rules! {
     /// H1: whether the high watermark may move at all.
     hw_may_move: fn(isr: usize, maximal: usize, min_isr: u8) -> bool = isr::hw_may_move,
     /// H2: whether the high watermark waits for a follower.
-    counts_for_hw: fn(Counting<'_>) -> bool = isr::counts_for_hw,
+    counts_for_hw: fn(counting: Counting<'_>) -> bool = isr::counts_for_hw,
     /// H3: the high watermark after a candidate.
     raised: fn(hw: u8, candidate: u8) -> u8 = isr::raised,
     /// H5 (KAFKA-13091): whether it is tried when a proposal is accepted.
@@ -175,12 +177,12 @@ rules! {
     /// 18.8: whether a proposal made at the version `made` may be accepted at `mine`.
     version_is_current: fn(made: u8, mine: u8) -> bool = controller::version_is_current,
     /// 18.13 (KIP-841): whether a proposed member may be registered so.
-    member_is_active: fn(Session) -> bool = controller::member_is_active,
+    member_is_active: fn(state: Session) -> bool = controller::member_is_active,
     /// 18.13 (KIP-903): whether a proposed member's broker epoch, if it was said, is good where
     /// `registered` is the registered one.
     member_lives: fn(said: Option<u8>, registered: u8) -> bool = controller::member_lives,
     /// Section 18: the error with which a proposal is refused, 0 if it is accepted.
-    refuse_proposal: fn(ProposalFacts) -> i16 = controller::refuse_proposal,
+    refuse_proposal: fn(facts: ProposalFacts) -> i16 = controller::refuse_proposal,
     /// R2, X6: whether a refusal with this error is a new version of the registration.
     refusal_is_versioned: fn(error: i16) -> bool = controller::refusal_is_versioned,
     /// Z1, Z2: the ELR after a change of the ISR; none where there is no ELR.
@@ -188,7 +190,7 @@ rules! {
     /// B7: whether the ISR may be written empty where there is no ELR.
     may_be_empty: fn() -> bool = controller::may_be_empty,
     /// O1: whether a broker may be elected.
-    may_lead: fn(Candidate) -> bool = controller::may_lead,
+    may_lead: fn(candidate: Candidate) -> bool = controller::may_lead,
     /// O2: whether the last known leader may be elected, when nobody else is left.
     last_leader_may: fn(state: Session) -> bool = controller::last_leader_may,
     /// K1: whether a change of the leader begins a new leader epoch; `last` led before it, or

@@ -182,7 +182,7 @@ fn a_follower_joins_only_complete_active_and_in_the_life_that_fetched() {
             for (hw, epoch_start) in (0..3).flat_map(|a| (0..3).map(move |b| (a, b))) {
                 let follower = Progress { broker: 2, leo, broker_epoch: life, heard: None };
                 let known = BrokerState { epoch: 1, state };
-                let joined = joins(Join { follower: &follower, known, hw, epoch_start });
+                let joined = joins(Join { follower, known, hw, epoch_start });
                 let complete = leo.is_some_and(|l| l >= hw && l >= epoch_start);
                 let right = complete && state == Session::Active && life == Some(1);
                 assert_eq!(joined, right, "{follower:?} {state:?} hw {hw} start {epoch_start}");
@@ -280,8 +280,7 @@ fn an_active_member_leads_and_the_elr_only_where_the_isr_is_empty() {
 fn a_cut_takes_every_entry_at_or_past_it() {
     for (cache, leo) in caches() {
         for to in 0..=leo {
-            let mut cut = cache.clone();
-            cut_cache(&mut cut, to, leo);
+            let cut = cut_cache(cache.clone(), to, leo);
             let kept: Vec<_> = cache.iter().copied().filter(|e| e.offset < to).collect();
             assert_eq!(cut, kept);
         }

@@ -25,7 +25,7 @@ pub fn maybe_expand(
         return;
     }
     let known = known[usize::from(follower.broker) - 1];
-    if (actor.rules.joins)(Join { follower: &follower, known, hw, epoch_start: *epoch_start }) {
+    if (actor.rules.joins)(Join { follower, known, hw, epoch_start: *epoch_start }) {
         let mut target = isr.clone();
         target.push(follower.broker);
         propose(me, broker, &target, out);
@@ -214,7 +214,7 @@ pub fn try_hw(actor: &NodeActor, me: Node, broker: &mut BrokerView, trigger: Tri
         return;
     }
     let mut candidate = leo(broker);
-    for follower in followers.iter().filter(|f| f.broker != me) {
+    for &follower in followers.iter().filter(|f| f.broker != me) {
         let known = known.get(usize::from(follower.broker) - 1).copied();
         let caught_up = (rules.caught_up)(follower.leo, leo(broker), follower.heard);
         if (rules.counts_for_hw)(Counting { follower, maximal: &maximal, known, caught_up }) {

@@ -41,7 +41,8 @@ pub fn take_over(actor: &NodeActor, me: Node, broker: &mut BrokerView, image: &I
     let begins =
         |n| Progress { heard: heard(n), ..known(n).map_or(unknown(n), rules.progress_at_start) };
     let followers = others.map(begins).collect();
-    (rules.begin_epoch)(&mut broker.epochs, image.leader_epoch, start);
+    let epochs = std::mem::take(&mut broker.epochs);
+    broker.epochs = (rules.begin_epoch)(epochs, image.leader_epoch, start);
     broker.hw = (rules.hw_at_start)(broker.hw, start);
     broker.diverged = None;
     broker.role = Role::Leader {

@@ -66,8 +66,9 @@ pub fn cut_on_diverging(cache: &[EpochStart], leo: u8, leader: EpochStart) -> u8
 }
 
 /// T6 (KAFKA-10706): entries at or past the cut go, also if no record does.
-pub fn cut_cache(cache: &mut Vec<EpochStart>, to: u8, _leo: u8) {
+pub fn cut_cache(mut cache: Vec<EpochStart>, to: u8, _leo: u8) -> Vec<EpochStart> {
     cache.retain(|e| e.offset < to);
+    cache
 }
 
 /// Q4b (KAFKA-18723): nothing from an epoch that the request did not know, nor what follows it.

@@ -8,9 +8,9 @@ use super::INELIGIBLE_REPLICA;
 
 /// What [`super::Rules::joins`] decides on.
 #[derive(Clone, Copy, Debug)]
-pub struct Join<'a> {
+pub struct Join {
     /// The follower that fetched.
-    pub follower: &'a Progress,
+    pub follower: Progress,
     /// Its registration as the leader's metadata says.
     pub known: BrokerState,
     /// The leader's high watermark.
@@ -23,7 +23,7 @@ pub struct Join<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Counting<'a> {
     /// The follower.
-    pub follower: &'a Progress,
+    pub follower: Progress,
     /// The maximal ISR.
     pub maximal: &'a [Node],
     /// The follower's registration as the leader's metadata says; none before it has applied any.
@@ -69,11 +69,11 @@ pub fn settles(image: u8, mine: u8) -> bool {
 }
 
 /// E1: at the high watermark, past the start of the leader's epoch (KAFKA-7128), and eligible.
-pub fn joins(join: Join<'_>) -> bool {
+pub fn joins(join: Join) -> bool {
     let Some(leo) = join.follower.leo else {
         return false;
     };
-    leo >= join.hw && leo >= join.epoch_start && eligible(*join.follower, join.known)
+    leo >= join.hw && leo >= join.epoch_start && eligible(join.follower, join.known)
 }
 
 /// Active (KIP-841), and in the very life that fetched (KIP-903).
@@ -135,7 +135,7 @@ pub fn hw_may_move(isr: usize, _maximal: usize, min_isr: u8) -> bool {
 pub fn counts_for_hw(counting: Counting<'_>) -> bool {
     let Counting { follower, maximal, known, caught_up } = counting;
     maximal.contains(&follower.broker)
-        || caught_up && known.is_some_and(|known| eligible(*follower, known))
+        || caught_up && known.is_some_and(|known| eligible(follower, known))
 }
 
 /// H3: never back.

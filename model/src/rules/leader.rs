@@ -131,8 +131,9 @@ pub fn shows_caught_up(offset: u8, leo: u8, previous: Option<u8>) -> bool {
 
 /// L3 (KAFKA-7415), G2: a new epoch begins at the log end and has its entry also before its first
 /// record. Entries that contradict it are dropped.
-pub fn begin_epoch(cache: &mut Vec<EpochStart>, epoch: u8, leo: u8) {
-    crate::broker::assign(cache, epoch, leo);
+pub fn begin_epoch(mut cache: Vec<EpochStart>, epoch: u8, leo: u8) -> Vec<EpochStart> {
+    crate::broker::assign(&mut cache, epoch, leo);
+    cache
 }
 
 /// L3 and klog's departure (X1): nothing is known of any follower, whoever led before. What it

@@ -1,5 +1,7 @@
 //! Paths: from a hit back to an initial state, and forth again through the model.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use crate::disk::DiskError;
 use crate::outcome::{Hit, Outcome};
 use crate::space::{Sink, Space};
@@ -87,7 +89,14 @@ pub(crate) fn replay_marked<S: Space>(
     let mut path = Path { start, steps: Vec::with_capacity(rest.len()) };
     for (n, ordinal) in rest.iter().enumerate() {
         let mut picker = Picker::new(*ordinal);
-        space.visit(&mut worker, path.last(), &mut picker);
+        let visit = || space.visit(&mut worker, path.last(), &mut picker);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(visit)) {
+            // A later action of this state panics. The one that was taken is known by then.
+            if picker.picked.is_none() {
+                resume_unwind(panic);
+            }
+            worker = space.worker();
+        }
         let (action, row) = picker.picked.ok_or(Unrepeatable { step: n + 1 })?;
         let (mark, row) = row.unwrap_or_else(|| (marks[n], path.last().to_vec()));
         path.steps.push((action, row));

@@ -10,8 +10,8 @@ pub fn scenarios() -> Vec<Scenario> {
     [two_brokers(), three_brokers()].concat()
 }
 
-fn deep(name: &'static str, sentence: &'static str, bounds: Bounds) -> Scenario {
-    let bounds = Bounds { acks: vec![Acks::All], ..bounds };
+fn deep(name: &'static str, sentence: &'static str, mut bounds: Bounds) -> Scenario {
+    bounds.acks = vec![Acks::All];
     Scenario { name, sentence, bounds, witnesses: &[], suite: Suite::Deep }
 }
 

@@ -125,14 +125,14 @@ fn change(
     if leader != before.leader {
         let last = before.leader.or(before.last_leader);
         if (actor.rules.begins_epoch)(before.leader, last, leader) {
-            k.image.leader_epoch += 1;
+            grow(&mut k.image.leader_epoch);
         }
         let remembers = leader.is_none() && actor.policy.elr == Elr::On;
         k.image.last_leader = last.filter(|_| remembers);
         k.image.leader = leader;
     }
     if k.image != before {
-        k.image.partition_epoch += 1;
+        grow(&mut k.image.partition_epoch);
     }
 }
 
@@ -195,7 +195,7 @@ fn register(
         let target = without(&k.image.isr, broker);
         change(actor, k, target, unclean, Elect::IfNeeded);
     }
-    k.last_broker_epoch += 1;
+    grow(&mut k.last_broker_epoch);
     let epoch = k.last_broker_epoch;
     state_of(k, broker).epoch = epoch;
     out.send(id(broker), Event::Registered { epoch });
@@ -207,8 +207,13 @@ fn change_min_isr(actor: &NodeActor, k: &mut ControllerView, to: u8) {
     k.image.min_isr = to;
     k.image.elr = (actor.rules.elr_after_min_isr)(std::mem::take(&mut k.image.elr));
     if (actor.rules.min_isr_is_versioned)() {
-        k.image.partition_epoch += 1;
+        grow(&mut k.image.partition_epoch);
     }
+}
+
+/// The next epoch. Numbers are small here, and must not begin anew.
+fn grow(epoch: &mut u8) {
+    *epoch = epoch.checked_add(1).expect("an epoch below 256: the space is endless");
 }
 
 fn without(set: &[Node], broker: Node) -> Vec<Node> {
@@ -236,7 +241,7 @@ fn alter_partition(
         let target: Vec<Node> = proposal.isr.iter().map(|m| m.0).collect();
         change(actor, k, target, &[], Elect::IfNeeded);
     } else if (actor.rules.refusal_is_versioned)(error) {
-        k.image.partition_epoch += 1;
+        grow(&mut k.image.partition_epoch);
     }
     if k.image.partition_epoch != before {
         publish(k, out);

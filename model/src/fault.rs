@@ -101,7 +101,9 @@ faults! {
     KeepTrailingEntry "keep-trailing-entry" "KAFKA-10706 (B19)" "T6"
         "a cut at or past the log end leaves an epoch entry without records"
         By("fast-failover", Lose(CanSettle), 5);
-        |r| r.cut_cache = |cache, to, leo| if to < leo { f::cut_cache(cache, to, leo) } else { cache };
+        |r| r.cut_cache = |cache, to, leo| {
+            if to < leo { f::cut_cache(cache, to, leo) } else { cache }
+        };
     T5UsesLeaderEnd "t5-uses-leader-end" "derived (T5)" "T5"
         "a follower that does not know the leader's epoch cuts at the leader's end of it"
         By("fast-failover", Lose(CanSettle), 6);

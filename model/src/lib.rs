@@ -16,6 +16,7 @@ mod enabled;
 #[cfg(test)]
 mod exact;
 pub mod fault;
+pub mod mutants;
 pub mod network;
 pub mod node;
 pub mod protocol;

@@ -14,6 +14,8 @@ use klog_trace::message::Member;
 use klog_trace::view::{Heard, Progress, Proposal, Session, Waiting};
 use klog_trace::{EpochStart, Record};
 
+use crate::mutants::{Mutant, mutants_of};
+
 pub use controller::{Candidate, IsrChange, ProposalFacts};
 pub use follower::{AnswerTaken, Diverged};
 pub use isr::{Counting, Fate, Join, Trigger};
@@ -42,14 +44,15 @@ pub const INVALID_UPDATE_VERSION: i16 = 95;
 /// INELIGIBLE_REPLICA.
 pub const INELIGIBLE_REPLICA: i16 = 107;
 
-/// Declares [`Rules`], its correct value and the names of its fields from one list, so that a rule
-/// is added in one place.
+/// Declares [`Rules`], its correct value, the names of its fields and their mutants from one list,
+/// so that a rule is added in one place.
 macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident: $kind:ty = $correct:path,)*) => {
+    ($($(#[$doc:meta])* $name:ident: fn($($arg:ident: $of:ty),*) -> $result:ty =
+        $correct:path,)*) => {
         /// The decisions of a protocol.
         #[derive(Clone, Copy, Debug)]
         pub struct Rules {
-            $($(#[$doc])* pub $name: $kind,)*
+            $($(#[$doc])* pub $name: fn($($arg: $of),*) -> $result,)*
         }
 
         impl Rules {
@@ -59,6 +62,11 @@ macro_rules! rules {
             /// The rules of `klog`: nothing broken.
             pub const fn correct() -> Self {
                 Self { $($name: $correct,)* }
+            }
+
+            /// Every rule with one argument, or its result, changed in one way.
+            pub(crate) fn mutants() -> Vec<Mutant> {
+                [$(mutants_of!($name: fn($($arg: $of),*) -> $result = $correct)),*].concat()
             }
         }
     };
@@ -84,8 +92,9 @@ rules! {
     fence: fn(asked: u8, mine: Option<u8>) -> Option<i16> = leader::fence,
     /// F5: what a leader with this cache and LEO says to a fetch: nothing (the logs agree), where
     /// they diverge, or an error. Looks the epoch up with [`Rules::epoch_end`].
-    diverging: fn(LeaderLog<'_>, offset: u8, last_epoch: u8) -> Result<Option<EpochStart>, i16> =
-        leader::diverging,
+    diverging: fn(
+        leader: LeaderLog<'_>, offset: u8, last_epoch: u8
+    ) -> Result<Option<EpochStart>, i16> = leader::diverging,
     /// Section 15: where the epoch `asked` ends in a log with this cache and LEO.
     epoch_end: fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart> =
         leader::epoch_end,

@@ -215,7 +215,8 @@ pub fn try_hw(actor: &NodeActor, me: Node, broker: &mut BrokerView, trigger: Tri
     }
     let mut candidate = leo(broker);
     for &follower in followers.iter().filter(|f| f.broker != me) {
-        let known = known.get(usize::from(follower.broker) - 1).copied();
+        let place = usize::from(follower.broker).checked_sub(1);
+        let known = place.and_then(|place| known.get(place)).copied();
         let caught_up = (rules.caught_up)(follower.leo, leo(broker), follower.heard);
         if (rules.counts_for_hw)(Counting { follower, maximal: &maximal, known, caught_up }) {
             match follower.leo {

@@ -90,7 +90,7 @@ fn three_brokers() -> Vec<Scenario> {
             },
         ),
         Scenario {
-            suite: Suite::DeepTo(17),
+            suite: Suite::DeepTo(15),
             ..deep(
                 "deep-all",
                 "three brokers, two records: a crash, a power loss, a fence, and a follower lags",

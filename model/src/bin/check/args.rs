@@ -62,7 +62,8 @@ pub enum Suite {
 impl Args {
     /// Whether an interruption must still print what was found.
     pub fn searches(&self) -> bool {
-        matches!(self.command, None | Some(Command::Run(_) | Command::Twin(_)))
+        use Command::{Mutants, Run, Twin};
+        matches!(self.command, None | Some(Run(_) | Twin(_) | Mutants(_)))
     }
 }
 
@@ -73,6 +74,8 @@ pub enum Command {
     Run(Run),
     /// Search a module of the public TLA+ ladder, to be compared with TLC.
     Twin(Twin),
+    /// Change each rule in each way, and tell what notices it.
+    Mutants(Mutants),
     /// Measure the engine beside others.
     Bench(Bench),
     /// List what there is.
@@ -254,6 +257,32 @@ pub struct Twin {
     pub across: Across,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// `check mutants`.
+#[derive(Debug, ClapArgs)]
+pub struct Mutants {
+    /// Only the mutants of this rule.
+    #[arg(long, value_name = "NAME")]
+    pub rule: Option<String>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t = MutantFormat::Human)]
+    pub format: MutantFormat,
+    /// Mutants that are judged side by side. The result is the same for any number.
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+}
+
+/// Output formats of `check mutants`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MutantFormat {
+    /// For people.
+    Human,
+    /// The page of the documents.
+    Markdown,
+    /// One document.
+    Json,
 }
 
 /// `check bench`.

@@ -3,6 +3,7 @@
 mod across;
 mod bench;
 mod files;
+mod mutants;
 mod record;
 mod twin;
 
@@ -50,6 +51,7 @@ pub fn dispatch(args: Args, interrupted: &Arc<AtomicBool>) -> Done {
         }),
         Some(Command::Run(command)) => run_one(&command, interrupted),
         Some(Command::Twin(command)) => twin::twin(&command, interrupted),
+        Some(Command::Mutants(command)) => mutants::mutants(&command, interrupted),
         Some(Command::Bench(command)) => bench::bench(&command),
         Some(Command::List(command)) => list(&command),
         Some(Command::Record(command)) => record::catalogued(&command),

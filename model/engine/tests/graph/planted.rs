@@ -4,7 +4,7 @@ use std::sync::Once;
 
 use levelwise::graph::{Answer, Fair};
 use levelwise::{
-    Bound, Codec, Kept, Limits, Options, Plain, Space, Verdict, explore_graph, search,
+    Bound, Codec, Kept, Limits, Options, Plain, Space, Verdict, explore_graph, replay, search,
 };
 use stateright::{Model, Property};
 
@@ -139,6 +139,41 @@ fn a_panic_of_the_model_is_told_with_its_path_and_nothing_is_claimed() {
         }
     }
     assert!(violations > 50, "{violations}");
+}
+
+/// Counts up by one; the other action of a number panics.
+struct OnlyTheFirst;
+
+impl Model for OnlyTheFirst {
+    type State = u32;
+    type Action = bool;
+
+    fn init_states(&self) -> Vec<u32> {
+        vec![0]
+    }
+
+    fn actions(&self, _: &u32, actions: &mut Vec<bool>) {
+        actions.extend([true, false]);
+    }
+
+    fn next_state(&self, number: &u32, goes: bool) -> Option<u32> {
+        assert!(goes, "planted");
+        Some(number + 1)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_step_is_replayed_though_a_later_one_of_its_state_panics() {
+    hush();
+    let space = Kept::new(OnlyTheFirst, 0);
+    let path = replay(&space, &[0, 0, 0]).expect("both steps are known before the panic");
+    assert_eq!(path.into_actions(), [true, true]);
+    let panics = std::panic::catch_unwind(|| replay(&Kept::new(OnlyTheFirst, 0), &[0, 0, 1]));
+    assert!(panics.is_err(), "the step that panics is no step");
 }
 
 #[test]

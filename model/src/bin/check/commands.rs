@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use klog_model::cases::{self, Case};
@@ -35,6 +35,7 @@ use stateright::Model;
 
 use crate::args::{self, Args, Command, Format, List, Output, Show, ShowAs, Subject, What};
 use crate::exit;
+use crate::side_by_side::{side_by_side, threads};
 
 /// One line that says what is wrong and what to do.
 type Problem = String;
@@ -79,7 +80,7 @@ fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
         states: output.max_states,
         depth: output.max_depth,
         memory: output.memory_limit,
-        threads: threads(output),
+        threads: threads(output.threads),
         engine: match output.engine {
             args::Engine::Levelwise => Engine::Levelwise,
             args::Engine::Stateright => Engine::Stateright,
@@ -93,35 +94,16 @@ fn limits(output: &Output, interrupted: &Arc<AtomicBool>) -> Limits {
     }
 }
 
-/// As many as were asked for, else as there are cores.
-fn threads(output: &Output) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    output.threads.map_or_else(cores, usize::from)
-}
-
 /// The standard suite. Each search has one thread; as many run side by side as there are cores.
 fn run_suite(output: &Output, interrupted: &Arc<AtomicBool>) -> (u8, String) {
     let jobs: Vec<Job> = suite::suite().iter().map(suite::Expected::job).collect();
     let limits = Limits { threads: 1, ..limits(output, interrupted) };
     let run = if output.audit { run_twice } else { run };
     let run = |job: &Job| run(job, &limits, &Files::default()).expect("without files it begins");
-    // The largest first, so that nobody waits for it at the end; the table keeps its order.
-    let queue = Mutex::new((0..jobs.len()).collect::<Vec<_>>());
-    let slots: Vec<Mutex<Option<Report>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads(output).min(jobs.len()) {
-            scope.spawn(|| {
-                loop {
-                    let next = queue.lock().expect("no holder panics").pop();
-                    let Some(index) = next else { return };
-                    let report = run(&jobs[index]);
-                    *slots[index].lock().expect("no holder panics") = Some(report);
-                }
-            });
-        }
-    });
-    let taken = slots.into_iter().map(|s| s.into_inner().expect("no holder panics"));
-    let reports: Vec<Report> = taken.map(|r| r.expect("every job ran")).collect();
+    // The largest first, so that nobody waits for it at the end.
+    let order: Vec<usize> = (0..jobs.len()).rev().collect();
+    let threads = threads(output.threads);
+    let reports = side_by_side(threads, "suite", &order, |at| Some(run(&jobs[at])));
     suite_done(&reports, output.format)
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod side_by_side;
 
 use std::io::Write;
 use std::process::ExitCode;

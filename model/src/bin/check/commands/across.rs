@@ -39,7 +39,7 @@ pub fn meet(
     let meeting = Meeting {
         hosts: &hosts,
         process,
-        workers: threads(output),
+        workers: threads(output.threads),
         question: &question,
         wait: Duration::from_secs(across.wait_seconds.into()),
         patience: PATIENCE,

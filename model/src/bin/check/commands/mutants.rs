@@ -1,8 +1,7 @@
 //! `check mutants`: each rule changed in each way, and what notices it.
 
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use klog_model::mutants::Mutant;
 use klog_model::mutants::judge::{Fate, SCENARIOS, STATES, Verdict, judge};
@@ -15,6 +14,7 @@ use serde_json::json;
 use super::{Done, unknown};
 use crate::args::{MutantFormat, Mutants};
 use crate::exit;
+use crate::side_by_side::{side_by_side, threads};
 
 /// Judges the mutants, as many side by side as there are threads. Results come in the order of the
 /// list.
@@ -58,28 +58,12 @@ fn keep_panics_quiet() {
     }));
 }
 
-fn judged(mutants: &[Mutant], threads: Option<u16>, limits: &Limits) -> Vec<Verdict> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.map_or_else(cores, usize::from);
-    let next = AtomicUsize::new(0);
-    let verdicts = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let work = || loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let mutant =
-                    mutants.get(at).filter(|_| !limits.interrupted.load(Ordering::Relaxed));
-                let Some(mutant) = mutant else { return };
-                let verdict = judge(mutant, &SCENARIOS, limits);
-                verdicts.lock().expect("no holder panics").push((at, verdict));
-            };
-            let judge = std::thread::Builder::new().name(JUDGE.into());
-            judge.spawn_scoped(scope, work).expect("the system has a thread");
-        }
-    });
-    let mut verdicts = verdicts.into_inner().expect("no holder panics");
-    verdicts.sort_by_key(|verdict| verdict.0);
-    verdicts.into_iter().map(|verdict| verdict.1).collect()
+fn judged(mutants: &[Mutant], asked: Option<u16>, limits: &Limits) -> Vec<Verdict> {
+    let order: Vec<usize> = (0..mutants.len()).collect();
+    side_by_side(threads(asked), JUDGE, &order, |at| {
+        let interrupted = limits.interrupted.load(Ordering::Relaxed);
+        (!interrupted).then(|| judge(&mutants[at], &SCENARIOS, limits))
+    })
 }
 
 fn document(verdicts: &[Verdict], code: u8) -> String {

@@ -80,6 +80,27 @@ macro_rules! variants {
     };
 }
 
+/// A type whose values are left as they are, with its small values.
+macro_rules! unchanged {
+    ($kind:ty: $small:expr) => {
+        impl Ways for $kind {
+            const COUNT: usize = 0;
+
+            fn names() -> Vec<String> {
+                Vec::new()
+            }
+
+            fn changed(self, _: usize) -> Self {
+                self
+            }
+
+            fn small() -> Vec<Self> {
+                $small
+            }
+        }
+    };
+}
+
 /// The values that an enum is changed to.
 trait Variants: Sized + 'static {
     const VALUES: &'static [Self];
@@ -146,41 +167,12 @@ variants! { Fate { "void" = Self::Void, "unknown" = Self::Unknown, "again" = Sel
 
 type EpochEnd = fn(cache: &[EpochStart], leo: u8, asked: u8) -> Option<EpochStart>;
 
-/// A rule of its own, with mutants of its own.
-impl Ways for EpochEnd {
-    const COUNT: usize = 0;
-
-    fn names() -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changed(self, _: usize) -> Self {
-        self
-    }
-
-    fn small() -> Vec<Self> {
-        vec![epoch_end]
-    }
-}
-
 static PROPOSALS: LazyLock<Vec<Proposal>> = LazyLock::new(|| {
     let of = |isr| Proposal { isr, outcome: Outcome::Open };
     Vec::small().into_iter().map(of).collect()
 });
 
-/// Only whether there is one is changed.
-impl Ways for &Proposal {
-    const COUNT: usize = 0;
-
-    fn names() -> Vec<String> {
-        Vec::new()
-    }
-
-    fn changed(self, _: usize) -> Self {
-        self
-    }
-
-    fn small() -> Vec<Self> {
-        PROPOSALS.iter().collect()
-    }
-}
+// A rule of its own, with mutants of its own.
+unchanged! { EpochEnd: vec![epoch_end] }
+// Only whether there is one is changed.
+unchanged! { &Proposal: PROPOSALS.iter().collect() }

@@ -96,9 +96,10 @@ impl System {
         self.space.system().choices(row, &mut |action| actions.push(action));
     }
 
-    /// Whether a state is within the bounds that no budget keeps.
-    pub(crate) fn admits(&self, row: &Whole<'_>) -> bool {
-        self.space.system().admits(&mut (), row)
+    /// Whether the state of a row is within the bounds that no budget keeps. Where there are none,
+    /// it is not unpacked for that.
+    pub(crate) fn admits(&self, row: &[u32]) -> bool {
+        self.bounds.leader_epochs == 0 || self.space.system().admits(&mut (), &self.state(row))
     }
 
     /// Lets one enabled thing happen, and takes out of flight what is doomed then.

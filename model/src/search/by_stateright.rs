@@ -256,6 +256,6 @@ impl Model for Search {
             stopped = self.limits.reached(generated);
             self.counters.stopped.store(stopped, Relaxed);
         }
-        stopped == 0 && self.system.admits(&self.state(row))
+        stopped == 0 && self.system.admits(row)
     }
 }

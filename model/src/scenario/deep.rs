@@ -1,6 +1,11 @@
 //! Large scenarios: two brokers with much that goes wrong, three brokers with a little of each.
 
 use klog_trace::Acks;
+use klog_trace::property::Witness::{
+    self, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20, Fenced,
+    FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands, RecordsLost,
+    SameReElected, Truncation, TwoRounds, UncleanLeavesElr, UnknownEpoch,
+};
 use klog_trace::trace::{Bounds, Clock, Elr, Flush, Unclean};
 
 use super::{PLAIN, Scenario, Suite};
@@ -10,9 +15,73 @@ pub fn scenarios() -> Vec<Scenario> {
     [two_brokers(), three_brokers()].concat()
 }
 
-fn deep(name: &'static str, sentence: &'static str, mut bounds: Bounds) -> Scenario {
+/// What can be seen, from what nearly all of these scenarios show to what few do: most show the
+/// first so many.
+const SEEN: &[Witness] = &[
+    LagOfOneRound,
+    Truncation,
+    Error19,
+    IsrShrunk,
+    Diverging,
+    Fenced,
+    IsrExpanded,
+    Error20,
+    UnknownEpoch,
+    BelowEpochStart,
+    FrozenUnderMinIsr,
+    TwoRounds,
+    Coalesced,
+    UncleanLeavesElr,
+    RecordsLost,
+    LastMemberStands,
+    ElrElection,
+    SameReElected,
+];
+
+/// What can be seen without an ELR.
+const SEEN_WITHOUT_ELR: &[Witness] = &[
+    LagOfOneRound,
+    Truncation,
+    Error19,
+    IsrShrunk,
+    Diverging,
+    Fenced,
+    IsrExpanded,
+    Error20,
+    UnknownEpoch,
+    BelowEpochStart,
+    FrozenUnderMinIsr,
+    TwoRounds,
+    SameReElected,
+    Coalesced,
+    LastMemberStands,
+];
+
+/// What can be seen where no ISR is under its minimum.
+const SEEN_ABOVE_MIN: &[Witness] = &[
+    LagOfOneRound,
+    Truncation,
+    IsrShrunk,
+    Diverging,
+    Fenced,
+    IsrExpanded,
+    UnknownEpoch,
+    TwoRounds,
+    SameReElected,
+    Coalesced,
+    ElrElection,
+    UncleanLeavesElr,
+    LastMemberStands,
+];
+
+fn deep(
+    name: &'static str,
+    sentence: &'static str,
+    mut bounds: Bounds,
+    witnesses: &'static [Witness],
+) -> Scenario {
     bounds.acks = vec![Acks::All];
-    Scenario { name, sentence, bounds, witnesses: &[], suite: Suite::Deep }
+    Scenario { name, sentence, bounds, witnesses, suite: Suite::Deep }
 }
 
 fn two_brokers() -> Vec<Scenario> {
@@ -22,11 +91,13 @@ fn two_brokers() -> Vec<Scenario> {
             "deep-lives",
             "two processes die and a machine loses power: four leader epochs",
             Bounds { crashes: 2, power_losses: 1, ..four_epochs.clone() },
+            &SEEN[..16],
         ),
         deep(
             "deep-sessions",
             "two power losses and two sessions that expire: four leader epochs",
             Bounds { records: 1, power_losses: 2, fences: 2, ..four_epochs.clone() },
+            SEEN,
         ),
         deep(
             "deep-no-elr",
@@ -39,6 +110,7 @@ fn two_brokers() -> Vec<Scenario> {
                 elr: Elr::Off,
                 ..four_epochs.clone()
             },
+            SEEN_WITHOUT_ELR,
         ),
         deep(
             "deep-unclean",
@@ -50,11 +122,13 @@ fn two_brokers() -> Vec<Scenario> {
                 unclean: Unclean::Allowed,
                 ..four_epochs
             },
+            SEEN,
         ),
         deep(
             "deep-clock",
             "an exact clock jumps; a process dies, and a session expires",
             Bounds { crashes: 1, fences: 1, clock: Clock::Exact, clock_jumps: 1, ..PLAIN },
+            SEEN_ABOVE_MIN,
         ),
     ]
 }
@@ -67,16 +141,19 @@ fn three_brokers() -> Vec<Scenario> {
             "deep-crash-fence",
             "three brokers, two records: a process dies, and a session expires",
             Bounds { crashes: 1, fences: 1, ..three.clone() },
+            &SEEN[..14],
         ),
         deep(
             "deep-power-fence",
             "three brokers, two records: a machine loses power, and a session expires",
             Bounds { power_losses: 1, fences: 1, ..three },
+            &SEEN[..15],
         ),
         deep(
             "deep-crash-power",
             "three brokers, two records: a process dies, and a machine loses power",
             Bounds { crashes: 1, power_losses: 1, ..three_epochs.clone() },
+            &SEEN[..16],
         ),
         deep(
             "deep-lag",
@@ -88,6 +165,7 @@ fn three_brokers() -> Vec<Scenario> {
                 lag_checks: 1,
                 ..three_epochs.clone()
             },
+            &SEEN[..17],
         ),
         Scenario {
             suite: Suite::DeepTo(15),
@@ -95,6 +173,7 @@ fn three_brokers() -> Vec<Scenario> {
                 "deep-all",
                 "three brokers, two records: a crash, a power loss, a fence, and a follower lags",
                 Bounds { crashes: 1, power_losses: 1, fences: 1, lag_checks: 1, ..three_epochs },
+                SEEN,
             )
         },
     ]

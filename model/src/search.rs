@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use klog_trace::Action;
-use klog_trace::progress::{PROGRESS, Progress};
+use klog_trace::progress::{Asks, PROGRESS, Progress};
 use klog_trace::property::{Kind, PROPERTIES, Property, WITNESSES, Witness};
-use levelwise::graph::{Answer, Graph};
+use levelwise::graph::{Answer, Fair, Graph, Walk};
 use levelwise::{Bound, Hit, Memo, Options, Outcome, Until, Unusable};
 
 use crate::system::{Partition, System};
@@ -309,14 +309,29 @@ fn on_graph(system: &System, goal: Option<Goal>, outcome: &Outcome, graph: &Grap
     let mut found = found(system, outcome);
     for lost in Goal::every_progress().filter(|lost| goal.is_none_or(|goal| goal == *lost)) {
         let Goal::Lose(progress) = lost else { continue };
-        let kinds = graph.kinds_named(progress.by());
-        if let Answer::Violated(stuck) = graph.can_reach(lost.number(), Some(&kinds)) {
-            let path = graph.path_to(stuck.first).replay(system.space());
+        let walk = lost_by(graph, progress, lost.number());
+        if let Some(path) = walk.map(|walk| walk.replay(system.space())) {
             let path = path.expect("a step is a function of state and action");
             found.paths.push((lost, path.into_actions()));
         }
     }
     found
+}
+
+/// The shortest way to a state from which it is no longer possible; of a run that goes on forever,
+/// the way to where it goes round, and one round.
+fn lost_by(graph: &Graph, progress: Progress, goal: usize) -> Option<Walk> {
+    let kinds = graph.kinds_named(progress.by());
+    match progress.asks() {
+        Asks::Possible => match graph.can_reach(goal, Some(&kinds)) {
+            Answer::Violated(stuck) => Some(graph.path_to(stuck.first)),
+            Answer::Holds | Answer::Open(_) => None,
+        },
+        Asks::Fair => match graph.again_and_again(goal, &Fair::changing(kinds)) {
+            Answer::Violated(lasso) => Some(lasso.walk),
+            Answer::Holds | Answer::Open(_) => None,
+        },
+    }
 }
 
 fn path_to(system: &System, outcome: &Outcome, hit: Hit) -> Vec<Action> {

@@ -2,7 +2,7 @@
 //!
 //! A state cannot break these by itself; it breaks them by what can follow. So they are judged on
 //! the graph of all states: from each, a state that is marked here must be reachable by steps of
-//! these kinds.
+//! these kinds, or be met by every run that is fair to them.
 
 use crate::action::Node;
 use crate::view::{Life, Progress as Known, Role, Session, World};
@@ -15,10 +15,12 @@ pub enum Progress {
     CanSettle,
     /// See [`PROGRESS`].
     Served,
+    /// See [`PROGRESS`].
+    NoFairLivelock,
 }
 
 /// Each with its id and the sentence it claims.
-pub const PROGRESS: [(Progress, &str, &str); 2] = [
+pub const PROGRESS: [(Progress, &str, &str); 3] = [
     (
         Progress::CanSettle,
         "can-settle",
@@ -31,7 +33,23 @@ pub const PROGRESS: [(Progress, &str, &str); 2] = [
         "wherever leader, controller, ISR and whoever is about to join it agree, and they are up \
          and enough, deliveries and the shrink task can answer every waiting acks=all produce",
     ),
+    (
+        Progress::NoFairLivelock,
+        "no-fair-livelock",
+        "no run goes on forever, or ends, without settling, if no restart, no delivery and nothing \
+         else that heals is put off forever",
+    ),
 ];
+
+/// What is asked of the states that are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// From every state, steps of these kinds can lead to one.
+    Possible,
+    /// Every run meets one again and again that is weakly fair to each of these kinds, as far as
+    /// its steps change anything.
+    Fair,
+}
 
 /// Messages that are read, and what a leader does by itself.
 const DELIVERIES: [&str; 8] = [
@@ -73,10 +91,18 @@ impl Progress {
         PROGRESS.iter().map(|row| row.0).find(|progress| progress.id() == id)
     }
 
-    /// The kinds of step by which it must be possible.
+    /// What is asked.
+    pub fn asks(self) -> Asks {
+        match self {
+            Self::CanSettle | Self::Served => Asks::Possible,
+            Self::NoFairLivelock => Asks::Fair,
+        }
+    }
+
+    /// The kinds of step by which it must be possible, or come about.
     pub fn by(self) -> &'static [&'static str] {
         match self {
-            Self::CanSettle => &HEALING,
+            Self::CanSettle | Self::NoFairLivelock => &HEALING,
             Self::Served => &DELIVERIES,
         }
     }
@@ -84,7 +110,7 @@ impl Progress {
     /// Whether there is nothing left to do in a state, or nothing is claimed of it.
     pub fn is_done<W: World>(self, world: &W) -> bool {
         match self {
-            Self::CanSettle => !is_claimed(world) || is_settled(world),
+            Self::CanSettle | Self::NoFairLivelock => !is_claimed(world) || is_settled(world),
             Self::Served => match agreed_leader(world) {
                 Some(leader) => world.broker(leader).waiting.is_empty(),
                 None => true,

@@ -26,6 +26,7 @@ pub fn initial(actor: &NodeActor, me: Node, out: &mut Sends) -> BrokerView {
         proposed_at: None,
         waiting: Vec::new(),
         diverged: None,
+        cut_off: Vec::new(),
     };
     let correct = NodeActor { rules: Rules::correct(), ..actor.clone() };
     apply_metadata(&correct, me, &mut broker, &crate::controller::initial(actor).image, out);
@@ -171,13 +172,25 @@ pub(crate) fn assign(cache: &mut Vec<EpochStart>, epoch: u8, offset: u8) {
     cache.push(EpochStart { epoch, offset });
 }
 
-/// Appends records as they are; each new epoch gets its entry (G2).
+/// Appends records as they are; each new epoch gets its entry (G2). They are written over what
+/// was cut off there and may still be on the disk.
 fn append(broker: &mut BrokerView, records: &[Record]) {
+    let over = records.len().min(broker.cut_off.len());
+    broker.cut_off.drain(..over);
     for record in records {
         let offset = leo(broker);
         assign(&mut broker.epochs, record.epoch, offset);
         broker.log.push(*record);
     }
+}
+
+/// T6: cuts the log, for good.
+fn cut(actor: &NodeActor, broker: &mut BrokerView, to: u8) {
+    let off = broker.log.get(usize::from(to)..).unwrap_or_default();
+    if !off.is_empty() && !(actor.rules.cut_is_durable)() {
+        broker.cut_off = [off, &broker.cut_off].concat();
+    }
+    truncate(actor, broker, to);
 }
 
 /// T6: cuts the log to `to` records, and its cache with it. The high watermark follows the log end
@@ -191,10 +204,16 @@ fn truncate(actor: &NodeActor, broker: &mut BrokerView, to: u8) {
 }
 
 /// The process ends: all that is not on disk is gone, and of the log `keep` records are left. The
-/// state is what a recovery finds, which drops epoch entries at or past the log end (D5).
+/// state is what a recovery finds, which drops epoch entries at or past the log end (D5), and
+/// takes whatever is valid behind the log's end, if anything was left there (B77).
 fn die(actor: &NodeActor, broker: &mut BrokerView, life: Life, keep: u8) {
+    let left = std::mem::take(&mut broker.cut_off);
+    let scans = life != Life::Stopped && keep == leo(broker);
     truncate(actor, broker, keep);
     broker.epochs.retain(|e| e.offset < keep);
+    if scans {
+        append(broker, &left);
+    }
     broker.life = life;
     broker.role = Role::None;
     broker.partition_epoch = 0;

@@ -11,9 +11,11 @@ use klog_trace::property::Property::{
     AcknowledgedHonestly, CandidatesComplete, CommittedSurvives, ConsistentRead, EpochsOrdered,
     HwInLog, IsrSound, LeaderHwMonotone, LogsMatch, RefusedWritesNothing,
 };
-use klog_trace::view::{Progress, Session};
+use klog_trace::view::Session;
 
-use crate::rules::{Admission, Checked, Diverged, Fate, Join, Rules, follower as f, isr as i};
+use crate::rules::{
+    Admission, Checked, Diverged, Fate, Join, Rules, follower as f, isr as i, leader as l,
+};
 use crate::search::Goal::{self, Lose, Violate};
 
 /// What there is to say of a fault.
@@ -117,6 +119,10 @@ faults! {
             crate::rules::AnswerTaken::Empty => None,
             after => f::last_epoch(cache, after),
         };
+    TruncationNotDurable "truncation-not-durable" "RocketMQ #10666 (B77)" "T6"
+        "what was cut off and not yet written over is back after the process died"
+        By("three-records", Violate(EpochsOrdered), 11);
+        |r| r.cut_is_durable = || false;
     HwBeforeTruncation "hw-before-truncation" "KAFKA-14704 (B11, B96)" "Q3"
         "a follower takes the high watermark of a diverging answer before it cuts its log"
         By("fenced", Violate(ConsistentRead), 7);
@@ -142,10 +148,14 @@ faults! {
         |r| r.diverging_is_mine = |of, mine| of.offset == mine.offset;
     AppendHigherEpochFromReply "append-higher-epoch-from-reply" "KAFKA-18723 (B08)" "Q4b"
         "a follower appends records of an epoch that it did not ask in"
-        Never(&["zombie", "fenced"],
-            "an answer is made and sent in one step here, so it holds nothing newer than \
-             the epoch that was asked in");
+        With(Fault::AnswerReadAtSend, "zombie", Violate(EpochsOrdered), 13);
         |r| r.takes = |records, _| records.len();
+    AnswerReadAtSend "answer-read-at-send" "KAFKA-18723 (B08)" "Q4b"
+        "an answer is sent with what stands in the log by then, and not with what was read"
+        Never(&["zombie", "re-elected"],
+            "a log is written anew in a newer epoch only, and of that a follower takes nothing \
+             (Q4b)");
+        |r| r.sends_what_was_read = || false;
     SkipReconcileSameLeader "skip-reconcile-same-leader" "KAFKA-7164" "M2"
         "a follower whose leader begins a new epoch goes on as before"
         By("fast-failover", Lose(CanSettle), 5);
@@ -156,6 +166,10 @@ faults! {
         "a fetch from a log that diverges is taken for an acknowledgement"
         By("fast-failover", Violate(CandidatesComplete), 6);
         |r| r.counts_as_progress = |c| matches!(c, Checked::Good | Checked::Diverging(_));
+    FailedReadUpdatesProgress "failed-read-updates-progress" "KAFKA-8400 (B15)" "F6"
+        "a fetch that is refused is taken for news of its sender all the same"
+        By("fast-failover", Violate(CandidatesComplete), 8);
+        |r| r.counts_as_progress = |c| !matches!(c, Checked::Diverging(_) | Checked::OutOfRange);
     OutOfRangeCountsAsAck "out-of-range-counts-as-ack" "RocketMQ #3015 (B52)" "F7"
         "a fetch past the log end is taken for an acknowledgement"
         With(Fault::NoEpochEntryWithoutRecords, "fast-failover", Violate(CandidatesComplete), 6);
@@ -167,7 +181,16 @@ faults! {
     KeepFollowerLeoOnReElection "keep-follower-leo-on-re-election" "X1, Kafka as shipped" "L3"
         "a leader that is elected again keeps what it knew of its followers"
         By("re-elected", Violate(CandidatesComplete), 11);
-        |r| r.progress_at_start = |before: Progress| before;
+        |r| r.progress_at_start = |before, _| before;
+    KeepProgressOfNonIsr "keep-progress-of-non-isr" "Vanlightly/kafka-tlaplus" "L3"
+        "a leader that is elected again keeps what it knew of those who are not in its ISR"
+        Never(&["re-elected"],
+            "it asks whether one may join at that one's own fetch only, which tells its log end");
+        |r| {
+            r.progress_at_start = |before, is_member| {
+                if is_member { l::progress_at_start(before, is_member) } else { before }
+            };
+        };
 
     // Changes of the ISR.
     IgnorePendingExpand "isr-instead-of-maximal-isr-expand" "KAFKA-8836 (B33)" "I1"
@@ -200,6 +223,10 @@ faults! {
             };
             r.member_is_active = |_| true;
         };
+    EligibilityInTwoReads "eligibility-in-two-reads" "KAFKA-15221 (B48)" "E1"
+        "who joins is asked of the log end before a fetch and of the broker epoch after it"
+        By("power-loss", Violate(CandidatesComplete), 12);
+        |r| r.joins_at = |before, _| before;
     StaleBrokerEpochRejoins "stale-broker-epoch-rejoins" "KIP-903 (B47, B62)" "E1, 18.13"
         "a broker joins the ISR for what a former life of it had"
         By("last-replica", Violate(CandidatesComplete), 17);
@@ -306,7 +333,7 @@ faults! {
     MinIsrNotCheckedBeforeAppend "check-min-isr-not-before-append" "derived (A3)" "A3"
         "acks=all is appended before it is refused for want of replicas"
         By("elr", Violate(RefusedWritesNothing), 3);
-        |r| r.admits = |isr, min_isr| match crate::rules::leader::admits(isr, min_isr) {
+        |r| r.admits = |isr, min_isr| match l::admits(isr, min_isr) {
             Admission::Refuse(error) => Admission::AppendAndRefuse(error),
             admission => admission,
         };

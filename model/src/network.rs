@@ -8,7 +8,7 @@ use klog_trace::{Envelope, Image, Message};
 use levelwise::system::{self, Step};
 use serde::{Deserialize, Serialize};
 
-use crate::row::Whole;
+use crate::row::{Row, Whole};
 use crate::system::Partition;
 
 /// A message in flight.
@@ -125,6 +125,24 @@ pub fn take<'a>(
     let channel = channel(from, to, on, kind);
     let at = step.state.flights().iter().position(|flight| flight.key() == channel)?;
     Some(step.remove(at))
+}
+
+/// The same answer with what stands in its sender's log now, where the records stood that were read
+/// for it (B08). It goes out just before it is taken; a dead broker's is out already.
+pub fn read_again<'a>(step: &mut Step<'_, 'a, Partition>, flight: Flight<'a>) -> Flight<'a> {
+    let Flying::Message(m) = flight.message() else { return flight };
+    let Envelope { from, to, ref message } = m.envelope;
+    let mut answer = Message::clone(message);
+    let Message::FetchAnswer { of_offset, records, .. } = &mut answer else { return flight };
+    if records.is_empty() || !step.state.is_reachable(from) {
+        return flight;
+    }
+    let now = step.state.broker(from).log.iter().skip((*of_offset).into());
+    *records = now.take(records.len()).copied().collect();
+    let sent = step.post(Flying::Message(InFlight::open(from, to, answer.into())));
+    step.put(sent);
+    let at = step.state.flights().iter().rposition(|flight| flight.number() == sent);
+    step.remove(at.expect("it was put there"))
 }
 
 /// A broker's process is gone. Nobody reads what was sent to it, but a follower whose fetch

@@ -103,6 +103,10 @@ rules! {
     /// F6: whether a fetch that was checked so is news of its sender's progress.
     counts_as_progress: fn(checked: Checked) -> bool = leader::counts_as_progress,
 
+    /// Q4b, B08: whether an answer is sent with the records that were read for it, and not with
+    /// what stands there when it is sent.
+    sends_what_was_read: fn() -> bool = leader::sends_what_was_read,
+
     /// U2: whether a fetch shows its follower caught up, at a leader with this LEO that had
     /// `previous` at its previous fetch; none if that is long ago.
     shows_caught_up: fn(offset: u8, leo: u8, previous: Option<u8>) -> bool =
@@ -111,9 +115,10 @@ rules! {
     /// L3: the cache of a log with this LEO when a new leader epoch begins.
     begin_epoch: fn(cache: Vec<EpochStart>, epoch: u8, leo: u8) -> Vec<EpochStart> =
         leader::begin_epoch,
-    /// L3, X1: what a new leader epoch knows of a follower that the epoch before, if this broker
-    /// led it, knew so.
-    progress_at_start: fn(before: Progress) -> Progress = leader::progress_at_start,
+    /// L3, X1: what a new leader epoch knows of a follower, a member of the ISR or not, that the
+    /// epoch before, if this broker led it, knew so.
+    progress_at_start: fn(before: Progress, is_member: bool) -> Progress =
+        leader::progress_at_start,
     /// L5: the high watermark with which a leader epoch begins.
     hw_at_start: fn(hw: u8, leo: u8) -> u8 = leader::hw_at_start,
     /// L1, L2, X2: whether a registration of the same leader epoch settles the ISR.
@@ -137,6 +142,8 @@ rules! {
     /// T3 to T5: where a follower cuts its log when the leader says it diverges.
     cut_on_diverging: fn(cache: &[EpochStart], leo: u8, leader: EpochStart) -> u8 =
         follower::cut_on_diverging,
+    /// T6, B77: whether what is cut off a log is gone for good.
+    cut_is_durable: fn() -> bool = follower::cut_is_durable,
     /// T6: the cache of a log that is cut at `to`.
     cut_cache: fn(cache: Vec<EpochStart>, to: u8, leo: u8) -> Vec<EpochStart> =
         follower::cut_cache,
@@ -149,6 +156,9 @@ rules! {
     caught_up: fn(leo: Option<u8>, leader: u8, heard: Option<Heard>) -> bool = isr::caught_up,
     /// B108: whether what was recent is so when the clock was set back.
     recent_after_setback: fn(was: bool) -> bool = isr::recent_after_setback,
+    /// E1, B48: the log end by which a follower joins whose log end, as far as its leader knew, was
+    /// `before` until its fetch told `now`.
+    joins_at: fn(before: Option<u8>, now: Option<u8>) -> Option<u8> = isr::joins_at,
     /// E1: whether a follower's fetch makes the leader propose it into the ISR.
     joins: fn(join: Join) -> bool = isr::joins,
     /// P1: the members of a proposal that is sent again, which was made so, and would now be made

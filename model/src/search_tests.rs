@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use klog_trace::progress::Progress;
 use klog_trace::property::{PROPERTIES, Property, WITNESSES};
 use klog_trace::trace::{Bounds, Interleaving};
 use levelwise::Bound;
@@ -290,4 +291,24 @@ fn a_counterexample_replays_to_a_state_that_violates_and_no_earlier_one_does() {
         row = system.step(&row, *action).row;
     }
     assert!(property.judge(&system.view(&row)).is_some());
+}
+
+#[test]
+fn a_run_that_goes_round_is_told_with_its_round() {
+    let faults = [Fault::SkipReconcileSameLeader, Fault::T5UsesLeaderEnd, Fault::KeepTrailingEntry];
+    for (fault, steps) in faults.into_iter().zip([6, 8, 7]) {
+        let bounds = scenario::by_name("fast-failover").expect("a scenario").bounds;
+        let system = Arc::new(System::new(Protocol::klog_with(&[fault]), bounds));
+        let goal = Goal::Lose(Progress::NoFairLivelock);
+        let found = search(&system, Some(goal), &Limits::default());
+        let path = found.path(goal).expect("it never settles");
+        assert_eq!(path.len(), steps, "{fault:?}");
+        let mut rows = vec![system.initial().row()];
+        for action in path {
+            let row = system.state(&rows[rows.len() - 1]);
+            rows.push(system.step(&row, *action).row.row());
+        }
+        let last = rows.pop().expect("the last state");
+        assert!(rows.contains(&last), "{fault:?} does not come round");
+    }
 }

@@ -75,7 +75,7 @@ pub enum Idle {
 enum Process<D> {
     Up(Box<Node<D>>),
     /// Its disk, and what a recovery over a copy of it finds.
-    Down(D, BrokerView),
+    Down(D, Box<BrokerView>),
 }
 
 struct Broker<D> {
@@ -363,7 +363,7 @@ impl<D: Storage> Cluster<D> {
                     other => other,
                 })
             }
-            Some(Process::Down(_, view)) => Ok(view.clone()),
+            Some(Process::Down(_, view)) => Ok(BrokerView::clone(view)),
             None => Err(Fault::Internal(format!("b{id} was lost in a failed step"))),
         }
     }

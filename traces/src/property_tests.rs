@@ -28,6 +28,7 @@ fn good() -> Small {
         proposed_at: None,
         waiting: Vec::new(),
         diverged: None,
+        cut_off: Vec::new(),
     };
     let registered = |epoch| BrokerState { epoch, state: Session::Active };
     let brokers = vec![registered(1), registered(2)];

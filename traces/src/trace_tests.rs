@@ -16,6 +16,7 @@ fn sample() -> Trace {
         proposed_at: None,
         waiting: vec![],
         diverged: None,
+        cut_off: Vec::new(),
     };
     let image = Image {
         leader: Some(1),

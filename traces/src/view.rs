@@ -243,6 +243,10 @@ pub struct BrokerView {
     /// where a cut is a step of its own).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<EpochStart>,
+    /// Records that were cut off the log and are still on the disk behind its end (only where a
+    /// cut is not durable).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut_off: Vec<Record>,
 }
 
 impl BrokerView {

@@ -42,10 +42,15 @@ pub enum Witness {
     UncleanLeavesElr,
     RecordsLost,
     LastMemberStands,
+    Acknowledged,
+    ReadToTheEnd,
+    AnsweredByAppend,
+    RoundBehind,
+    WaitedFor,
 }
 
 /// Every witness with its id and what it shows.
-pub const WITNESSES: [(Witness, &str, &str); 19] = [
+pub const WITNESSES: [(Witness, &str, &str); 24] = [
     (
         Witness::LagOfOneRound,
         "lag-of-one-round",
@@ -104,6 +109,33 @@ pub const WITNESSES: [(Witness, &str, &str); 19] = [
         Witness::LastMemberStands,
         "last-member-stands",
         "a later leader has everything committed, and every other broker is dead",
+    ),
+    (
+        Witness::Acknowledged,
+        "acknowledged",
+        "an acks=all produce that waited is answered without an error",
+    ),
+    (
+        Witness::ReadToTheEnd,
+        "read-to-the-end",
+        "consumers can read every record that the leader has",
+    ),
+    (
+        Witness::AnsweredByAppend,
+        "answered-by-append",
+        "a produce is answered without an error as soon as the leader has the record",
+    ),
+    (
+        Witness::RoundBehind,
+        "round-behind",
+        "a follower that is not at the log end is caught up again, since it has all there was at \
+         its fetch before (B40)",
+    ),
+    (
+        Witness::WaitedFor,
+        "waited-for",
+        "every member of a large enough maximal ISR has a record that is not committed yet, since \
+         a follower is about to join",
     ),
 ];
 
@@ -166,6 +198,20 @@ impl Witness {
                 _ => false,
             },
             Self::LastMemberStands => last_member_stands(step.after),
+            Self::Acknowledged => {
+                let verdict = matches!(step.action, Action::Verdict { .. });
+                verdict && step.answers.iter().any(|a| a.error == 0)
+            }
+            Self::ReadToTheEnd => step.after.nodes().any(|b| {
+                let end = step.after.log(b).len();
+                end > 0 && step.after.leads_now(b) && usize::from(step.after.readable(b)) == end
+            }),
+            Self::AnsweredByAppend => {
+                let append = matches!(step.action, Action::Produce { .. });
+                append && step.answers.iter().any(|a| a.error == 0)
+            }
+            Self::RoundBehind => round_behind(step),
+            Self::WaitedFor => waited_for(step),
         }
     }
 }
@@ -226,6 +272,35 @@ fn is_frozen<W: World>(world: &W, broker: Node) -> bool {
     under && has_more(Some(view.log.len() as u8)) && {
         followers.iter().filter(member).all(|p| has_more(p.leo))
     }
+}
+
+/// A fetch from below the log end shows a follower caught up that was not.
+fn round_behind<W: World>(step: &Seen<'_, W>) -> bool {
+    let Action::DeliverFetch { from, to, .. } = *step.action else { return false };
+    let known = |world: &W| match &world.broker(to).role {
+        Role::Leader { followers, .. } => followers.iter().find(|p| p.broker == from).copied(),
+        _ => None,
+    };
+    let caught_up = |p: &Progress| p.heard.is_some_and(|heard| heard.caught_up);
+    let end = step.after.log(to).len();
+    let behind = |p: &Progress| p.leo.is_some_and(|leo| usize::from(leo) < end);
+    let was_behind = known(step.before).is_some_and(|p| !caught_up(&p));
+    was_behind && known(step.after).is_some_and(|p| caught_up(&p) && behind(&p))
+}
+
+/// A member's fetch brought news, and the high watermark was tried and not raised.
+fn waited_for<W: World>(step: &Seen<'_, W>) -> bool {
+    let Action::DeliverFetch { to, .. } = *step.action else { return false };
+    let view = step.after.broker(to);
+    let Role::Leader { isr, pending, followers, .. } = &view.role else { return false };
+    let enough =
+        view.known_min_isr(step.after.brokers()).is_some_and(|min| isr.len() >= min.into());
+    let proposed = |n: Node| pending.iter().any(|p| p.isr.iter().any(|member| member.0 == n));
+    let member = |p: &&Progress| isr.contains(&p.broker) || proposed(p.broker);
+    let has_more = |leo: Option<u8>| leo.is_some_and(|leo| leo > view.hw);
+    let changed = step.before.broker(to) != view;
+    let all = followers.iter().filter(member).all(|p| has_more(p.leo));
+    enough && changed && all && has_more(Some(view.log.len() as u8))
 }
 
 fn last_member_stands<W: World>(world: &W) -> bool {

@@ -4,7 +4,7 @@ use klog_trace::action::Node;
 use klog_trace::view::Role;
 use klog_trace::{BrokerView, EpochStart, Image, Message, Record};
 
-use super::{append, leo, truncate};
+use super::{append, cut, leo};
 use crate::node::{Event, NodeActor, Sends, id};
 use crate::rules::{AnswerTaken, Diverged};
 
@@ -32,9 +32,9 @@ pub fn follow(actor: &NodeActor, broker: &mut BrokerView, image: &Image, out: &m
     broker.role = Role::Follower { epoch: image.leader_epoch, leader: image.leader };
     broker.diverged = None;
     if image.leader.is_some() {
-        let cut = (actor.rules.cut_on_following)(leo(broker), broker.hw);
-        if cut < leo(broker) {
-            truncate(actor, broker, cut);
+        let to = (actor.rules.cut_on_following)(leo(broker), broker.hw);
+        if to < leo(broker) {
+            cut(actor, broker, to);
         }
     }
     send_fetch(actor, broker, AnswerTaken::None, out);
@@ -61,7 +61,7 @@ pub fn fetch_answer(
     let mut taken = AnswerTaken::None;
     if let Some(end) = diverging {
         match (rules.on_diverging)(broker.hw, answer.hw, leo(broker)) {
-            Diverged::CutAtOnce => cut(actor, broker, end),
+            Diverged::CutAtOnce => agree(actor, broker, end),
             Diverged::CutLater(hw) => {
                 broker.hw = hw;
                 broker.diverged = Some(end);
@@ -80,14 +80,15 @@ pub fn fetch_answer(
 /// The second step of a diverging answer, where it is one: cut, and ask again.
 pub fn reconcile(actor: &NodeActor, broker: &mut BrokerView, out: &mut Sends) {
     if let Some(end) = broker.diverged.take() {
-        cut(actor, broker, end);
+        agree(actor, broker, end);
         send_fetch(actor, broker, AnswerTaken::Changed, out);
     }
 }
 
-fn cut(actor: &NodeActor, broker: &mut BrokerView, end: EpochStart) {
-    let cut = (actor.rules.cut_on_diverging)(&broker.epochs, leo(broker), end);
-    truncate(actor, broker, cut);
+/// T3 to T5: the log ends where it agrees with the leader's, as far as the answer tells.
+fn agree(actor: &NodeActor, broker: &mut BrokerView, end: EpochStart) {
+    let to = (actor.rules.cut_on_diverging)(&broker.epochs, leo(broker), end);
+    cut(actor, broker, to);
 }
 
 /// Q4: append, then the high watermark.

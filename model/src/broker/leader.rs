@@ -34,12 +34,13 @@ pub fn take_over(actor: &NodeActor, me: Node, broker: &mut BrokerView, image: &I
         Role::Leader { followers, .. } => followers.iter().find(|f| f.broker == n).copied(),
         _ => None,
     };
+    let kept =
+        |known: Progress| (rules.progress_at_start)(known, image.isr.contains(&known.broker));
     let others = (1..=image.brokers.len() as Node).filter(|b| *b != me);
     // A member of the ISR gets the whole lag limit to show itself.
     let heard = |n| Heard { caught_up: image.isr.contains(&n), previous: None };
     let heard = |n| (actor.clock == Clock::Exact).then(|| heard(n));
-    let begins =
-        |n| Progress { heard: heard(n), ..known(n).map_or(unknown(n), rules.progress_at_start) };
+    let begins = |n| Progress { heard: heard(n), ..known(n).map_or(unknown(n), kept) };
     let followers = others.map(begins).collect();
     let epochs = std::mem::take(&mut broker.epochs);
     broker.epochs = (rules.begin_epoch)(epochs, image.leader_epoch, start);
@@ -232,14 +233,15 @@ fn progress(
     };
     let follower = followers.iter_mut().find(|f| f.broker == src).expect("every replica has one");
     let changes = follower.leo != Some(fetch.offset);
+    let before = follower.leo;
     follower.leo = Some(fetch.offset);
     follower.broker_epoch = Some(fetch.broker_epoch);
     if let Some(heard) = &mut follower.heard {
         heard.caught_up |= (actor.rules.shows_caught_up)(fetch.offset, leader_leo, heard.previous);
         heard.previous = Some(leader_leo);
     }
-    let follower = *follower;
-    maybe_expand(actor, me, broker, follower, out);
+    let seen = Progress { leo: (actor.rules.joins_at)(before, follower.leo), ..*follower };
+    maybe_expand(actor, me, broker, seen, out);
     if changes {
         try_hw(actor, me, broker, Trigger::Progress);
     }

@@ -35,9 +35,7 @@ pub const CASES: &[Case] = &[
         code: "B77",
         title: "records that were cut off are back after a crash",
         report: "RocketMQ #10666, RocketMQ #10816",
-        how: How::Test(
-            "impl/src/log/tests/histories.rs::nothing_flushed_is_lost_and_nothing_cut_comes_back",
-        ),
+        how: How::Fault(Fault::TruncationNotDurable),
     },
     Case {
         code: "B78",

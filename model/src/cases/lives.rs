@@ -15,10 +15,7 @@ pub const CASES: &[Case] = &[
         code: "B48",
         title: "whether a follower may join is read piece by piece, from two of its lives",
         report: "KAFKA-15221",
-        how: How::Test(
-            "impl/src/replica/tests/scenarios.rs::\
-             b48_a_new_life_does_not_join_by_what_the_old_one_had",
-        ),
+        how: How::Fault(Fault::EligibilityInTwoReads),
     },
     Case {
         code: "B49",

@@ -45,10 +45,7 @@ pub const CASES: &[Case] = &[
         code: "B08",
         title: "records of the next epoch slip into an answer that was made in the one before",
         report: "KAFKA-18723",
-        how: How::Test(
-            "impl/src/replica/tests/follower.rs::\
-             batches_of_an_epoch_above_mine_are_left_out_with_all_that_follow",
-        ),
+        how: How::Fault(Fault::AppendHigherEpochFromReply),
     },
     Case {
         code: "B10",
@@ -81,10 +78,7 @@ pub const CASES: &[Case] = &[
         code: "B15",
         title: "a read that failed overwrites what the leader knew of the follower",
         report: "KAFKA-8400",
-        how: How::Test(
-            "impl/src/replica/tests/leader.rs::\
-             below_the_log_start_is_out_of_range_even_if_the_logs_part",
-        ),
+        how: How::Fault(Fault::FailedReadUpdatesProgress),
     },
     Case {
         code: "B16",

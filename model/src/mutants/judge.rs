@@ -16,9 +16,10 @@ use crate::system::System;
 
 /// The scenarios in which mutants are looked for, by the number of states under the correct rules:
 /// all of the standard suite but the three largest.
-pub const SCENARIOS: [&str; 24] = [
+pub const SCENARIOS: [&str; 26] = [
     "timeout",
     "fast-failover",
+    "round-behind",
     "lag",
     "fenced",
     "one-crash",
@@ -32,6 +33,7 @@ pub const SCENARIOS: [&str; 24] = [
     "exact-clock",
     "last-replica",
     "unclean",
+    "three-records",
     "clock-jump",
     "under-min-isr",
     "three-lag",

@@ -68,6 +68,11 @@ pub fn settles(image: u8, mine: u8) -> bool {
     image > mine
 }
 
+/// E1 and KAFKA-15221: log end and broker epoch of one and the same fetch.
+pub fn joins_at(_before: Option<u8>, now: Option<u8>) -> Option<u8> {
+    now
+}
+
 /// E1: at the high watermark, past the start of the leader's epoch (KAFKA-7128), and eligible.
 pub fn joins(join: Join) -> bool {
     let Some(leo) = join.follower.leo else {

@@ -123,6 +123,11 @@ pub fn counts_as_progress(checked: Checked) -> bool {
     checked == Checked::Good
 }
 
+/// Q4b's reason (KAFKA-18723): the log may be cut and written anew before the answer leaves.
+pub fn sends_what_was_read() -> bool {
+    true
+}
+
 /// U2: it asks for the log end, or for what was the log end when it asked before: so one that is
 /// always a round behind stays in sync (KAFKA-4485).
 pub fn shows_caught_up(offset: u8, leo: u8, previous: Option<u8>) -> bool {
@@ -138,7 +143,7 @@ pub fn begin_epoch(mut cache: Vec<EpochStart>, epoch: u8, leo: u8) -> Vec<EpochS
 
 /// L3 and klog's departure (X1): nothing is known of any follower, whoever led before. What it
 /// acknowledged in an older epoch it may have truncated since.
-pub fn progress_at_start(before: Progress) -> Progress {
+pub fn progress_at_start(before: Progress, _is_member: bool) -> Progress {
     Progress { leo: None, broker_epoch: None, ..before }
 }
 

@@ -2,9 +2,10 @@
 
 use klog_trace::Acks;
 use klog_trace::property::Witness::{
-    self, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20, Fenced,
-    FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands, RecordsLost,
-    SameReElected, Truncation, TwoRounds, UncleanLeavesElr, UnknownEpoch,
+    self, Acknowledged, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20,
+    Fenced, FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands,
+    ReadToTheEnd, RecordsLost, RoundBehind, SameReElected, Truncation, TwoRounds, UncleanLeavesElr,
+    UnknownEpoch, WaitedFor,
 };
 use klog_trace::trace::{Bounds, Clock, Elr, Flush, Unclean};
 
@@ -18,6 +19,8 @@ pub fn scenarios() -> Vec<Scenario> {
 /// What can be seen, from what nearly all of these scenarios show to what few do: most show the
 /// first so many.
 const SEEN: &[Witness] = &[
+    Acknowledged,
+    ReadToTheEnd,
     LagOfOneRound,
     Truncation,
     Error19,
@@ -40,6 +43,8 @@ const SEEN: &[Witness] = &[
 
 /// What can be seen without an ELR.
 const SEEN_WITHOUT_ELR: &[Witness] = &[
+    Acknowledged,
+    ReadToTheEnd,
     LagOfOneRound,
     Truncation,
     Error19,
@@ -59,6 +64,8 @@ const SEEN_WITHOUT_ELR: &[Witness] = &[
 
 /// What can be seen where no ISR is under its minimum.
 const SEEN_ABOVE_MIN: &[Witness] = &[
+    Acknowledged,
+    ReadToTheEnd,
     LagOfOneRound,
     Truncation,
     IsrShrunk,
@@ -72,6 +79,8 @@ const SEEN_ABOVE_MIN: &[Witness] = &[
     ElrElection,
     UncleanLeavesElr,
     LastMemberStands,
+    RoundBehind,
+    WaitedFor,
 ];
 
 fn deep(
@@ -91,7 +100,7 @@ fn two_brokers() -> Vec<Scenario> {
             "deep-lives",
             "two processes die and a machine loses power: four leader epochs",
             Bounds { crashes: 2, power_losses: 1, ..four_epochs.clone() },
-            &SEEN[..16],
+            &SEEN[..18],
         ),
         deep(
             "deep-sessions",
@@ -141,19 +150,19 @@ fn three_brokers() -> Vec<Scenario> {
             "deep-crash-fence",
             "three brokers, two records: a process dies, and a session expires",
             Bounds { crashes: 1, fences: 1, ..three.clone() },
-            &SEEN[..14],
+            &SEEN[..16],
         ),
         deep(
             "deep-power-fence",
             "three brokers, two records: a machine loses power, and a session expires",
             Bounds { power_losses: 1, fences: 1, ..three },
-            &SEEN[..15],
+            &SEEN[..17],
         ),
         deep(
             "deep-crash-power",
             "three brokers, two records: a process dies, and a machine loses power",
             Bounds { crashes: 1, power_losses: 1, ..three_epochs.clone() },
-            &SEEN[..16],
+            &SEEN[..18],
         ),
         deep(
             "deep-lag",
@@ -165,7 +174,7 @@ fn three_brokers() -> Vec<Scenario> {
                 lag_checks: 1,
                 ..three_epochs.clone()
             },
-            &SEEN[..17],
+            &SEEN[..19],
         ),
         Scenario {
             suite: Suite::DeepTo(15),

@@ -2,9 +2,10 @@
 
 use klog_trace::Acks;
 use klog_trace::property::Witness::{
-    BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20, Fenced,
-    FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands, RecordsLost,
-    SameReElected, TimedOut, Truncation, TwoRounds, UncleanLeavesElr, UnknownEpoch,
+    Acknowledged, AnsweredByAppend, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19,
+    Error20, Fenced, FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands,
+    ReadToTheEnd, RecordsLost, RoundBehind, SameReElected, TimedOut, Truncation, TwoRounds,
+    UncleanLeavesElr, UnknownEpoch, WaitedFor,
 };
 use klog_trace::trace::{Bounds, Clock};
 
@@ -21,6 +22,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "followers lag, leave the ISR and come back; the minimum is two",
             bounds: Bounds { min_isr: 2, acks: both(), lag_checks: 1, moves: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -31,6 +34,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 Error20,
                 UnknownEpoch,
                 FrozenUnderMinIsr,
+                AnsweredByAppend,
             ],
             suite: Suite::Ci,
         },
@@ -39,6 +43,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "a process dies, a follower lags, and acks=1 writes go on",
             bounds: Bounds { min_isr: 2, acks: both(), lag_checks: 1, crashes: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -52,6 +58,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 ElrElection,
                 UncleanLeavesElr,
                 LastMemberStands,
+                AnsweredByAppend,
             ],
             suite: Suite::Ci,
         },
@@ -68,6 +75,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -94,6 +103,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -124,6 +135,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -152,6 +165,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -172,6 +187,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "everybody leaves the ISR: a process dies and a session expires",
             bounds: Bounds { min_isr: 2, records: 1, acks: all(), crashes: 1, fences: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -204,6 +221,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -217,6 +236,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 ElrElection,
                 UncleanLeavesElr,
                 LastMemberStands,
+                WaitedFor,
             ],
             suite: Suite::Ci,
         },
@@ -233,6 +253,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -243,6 +265,22 @@ pub fn scenarios() -> Vec<Scenario> {
                 Coalesced,
                 UncleanLeavesElr,
                 LastMemberStands,
+                WaitedFor,
+            ],
+            suite: Suite::Ci,
+        },
+        Scenario {
+            name: "round-behind",
+            sentence: "an exact clock jumps, and a follower asks for what was the log end before",
+            bounds: Bounds { acks: all(), clock: Clock::Exact, clock_jumps: 1, ..PLAIN },
+            witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
+                LagOfOneRound,
+                IsrShrunk,
+                IsrExpanded,
+                RoundBehind,
+                WaitedFor,
             ],
             suite: Suite::Ci,
         },
@@ -251,6 +289,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "a produce waits too long, and the follower lags",
             bounds: Bounds { min_isr: 2, acks: all(), lag_checks: 1, timeouts: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Error19,
                 IsrShrunk,

@@ -2,9 +2,10 @@
 
 use klog_trace::Acks;
 use klog_trace::property::Witness::{
-    BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20, Fenced,
-    FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands, RecordsLost,
-    SameReElected, Truncation, TwoRounds, UncleanLeavesElr, UnknownEpoch,
+    Acknowledged, AnsweredByAppend, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19,
+    Error20, Fenced, FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands,
+    ReadToTheEnd, RecordsLost, SameReElected, Truncation, TwoRounds, UncleanLeavesElr,
+    UnknownEpoch,
 };
 use klog_trace::trace::{Bounds, Elr, Unclean};
 
@@ -20,6 +21,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "a process dies and the leadership moves once: KIP-101, scenario 1",
             bounds: Bounds { acks: all(), moves: 1, crashes: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -40,6 +43,7 @@ pub fn scenarios() -> Vec<Scenario> {
                        scenario 2",
             bounds: Bounds { min_isr: 2, acks: vec![Acks::Leader], power_losses: 2, ..PLAIN },
             witnesses: &[
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -54,6 +58,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 UncleanLeavesElr,
                 RecordsLost,
                 LastMemberStands,
+                AnsweredByAppend,
             ],
             suite: Suite::Ci,
         },
@@ -62,6 +67,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "a machine loses power with an unflushed log end, and the leadership moves",
             bounds: Bounds { min_isr: 2, acks: all(), power_losses: 1, moves: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -94,6 +101,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -118,6 +127,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "the leadership moves away and back before anyone notices: KIP-279",
             bounds: Bounds { acks: all(), moves: 2, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Diverging,
@@ -134,6 +145,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "a broker that runs loses its session, and the leadership moves",
             bounds: Bounds { acks: all(), fences: 1, moves: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -159,6 +172,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -192,6 +207,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -223,6 +240,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -247,6 +266,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "a machine loses power with a checkpoint of more than is left of its log",
             bounds: Bounds { acks: all(), power_losses: 1, checkpoints: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -255,6 +276,27 @@ pub fn scenarios() -> Vec<Scenario> {
                 IsrExpanded,
                 UnknownEpoch,
                 RecordsLost,
+                LastMemberStands,
+            ],
+            suite: Suite::Ci,
+        },
+        Scenario {
+            name: "three-records",
+            sentence: "a process dies after a part of what it had cut off was written over",
+            bounds: Bounds { records: 3, acks: all(), moves: 1, crashes: 1, ..PLAIN },
+            witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
+                LagOfOneRound,
+                Truncation,
+                IsrShrunk,
+                Diverging,
+                Fenced,
+                IsrExpanded,
+                UnknownEpoch,
+                TwoRounds,
+                SameReElected,
+                Coalesced,
                 LastMemberStands,
             ],
             suite: Suite::Ci,

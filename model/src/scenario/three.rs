@@ -2,9 +2,10 @@
 
 use klog_trace::Acks;
 use klog_trace::property::Witness::{
-    BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20, Fenced,
-    FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands, RecordsLost,
-    SameReElected, Truncation, TwoRounds, UncleanLeavesElr, UnknownEpoch,
+    Acknowledged, AnsweredByAppend, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19,
+    Error20, Fenced, FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands,
+    ReadToTheEnd, RecordsLost, SameReElected, Truncation, TwoRounds, UncleanLeavesElr,
+    UnknownEpoch,
 };
 use klog_trace::trace::Bounds;
 
@@ -21,6 +22,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "three brokers, and a fetch of an old reign is still under way",
             bounds: Bounds { brokers: 3, acks: all(), moves: 2, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Diverging,
@@ -37,6 +40,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "three brokers, and the leadership moves three times past an old fetch",
             bounds: Bounds { brokers: 3, records: 1, acks: all(), moves: 3, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Diverging,
@@ -53,6 +58,8 @@ pub fn scenarios() -> Vec<Scenario> {
             sentence: "three brokers, two records, three leader epochs, one crash, minimum two",
             bounds: Bounds { brokers: 3, min_isr: 2, acks: all(), moves: 1, crashes: 1, ..PLAIN },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -80,6 +87,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -106,6 +115,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 IsrShrunk,
@@ -130,6 +141,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,
@@ -142,6 +155,7 @@ pub fn scenarios() -> Vec<Scenario> {
                 BelowEpochStart,
                 FrozenUnderMinIsr,
                 ElrElection,
+                AnsweredByAppend,
             ],
             suite: Suite::Ci,
         },
@@ -158,6 +172,8 @@ pub fn scenarios() -> Vec<Scenario> {
                 ..PLAIN
             },
             witnesses: &[
+                Acknowledged,
+                ReadToTheEnd,
                 LagOfOneRound,
                 Truncation,
                 Error19,

@@ -123,6 +123,11 @@ impl Partition {
     fn deliver(&self, step: &mut Making<'_, '_>, from: Node, to: Node, on: Connection, kind: Kind) {
         let message = network::take(step, from, to, on, kind);
         let message = message.expect("an enabled action delivers a message");
+        let message = if (self.actor.rules.sends_what_was_read)() {
+            message
+        } else {
+            network::read_again(step, message)
+        };
         step.told.unread = on == Connection::Broken;
         let reaction = step.react_to_message(to.into(), message);
         self.send_all(step, to, reaction);

@@ -61,7 +61,7 @@ impl<D: Storage> Cluster<D> {
     fn is_down(&mut self, id: Id, disk: D, epoch: BrokerEpoch, life: Life) -> Result<(), Fault> {
         let view = disk.with_copy(|copy| found(copy, id, epoch, life))?;
         *self.broker(id) = Broker {
-            process: Some(Process::Down(disk, view)),
+            process: Some(Process::Down(disk, Box::new(view))),
             unread: std::collections::VecDeque::new(),
             applied: None,
         };

@@ -58,6 +58,7 @@ pub fn broker_view<D: Disk>(
         proposed_at: parts.in_flight.map(proposed_at).transpose()?,
         waiting: waiting(&parts, &log)?,
         diverged: None,
+        cut_off: Vec::new(),
         log,
     })
 }

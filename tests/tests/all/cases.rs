@@ -12,8 +12,17 @@ use crate::workspace::{golden, read};
 const LONGEST_TITLE: usize = 90;
 
 /// Words by which a fault says where it comes from without a case of its own.
-const ORIGINS: [&str; 8] =
-    ["derived", "KAFKA-", "KIP-", "Kafka before ", ".tla", "#", "a public ", "the course "];
+const ORIGINS: [&str; 9] = [
+    "derived",
+    "KAFKA-",
+    "KIP-",
+    "Kafka before ",
+    ".tla",
+    "#",
+    "a public ",
+    "the course ",
+    "tlaplus",
+];
 
 /// Whether a source has a test of this name, also one that a macro runs on both disks.
 fn has_test(source: &str, name: &str) -> bool {

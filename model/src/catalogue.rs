@@ -55,7 +55,7 @@ pub enum PathOf {
 fn searched() -> Vec<(&'static str, &'static str, Protocol, Goal)> {
     let of_fault = |fault: &Fault| {
         // What a broker shows to consumers is no part of a trace.
-        if *fault == Fault::ServeConsumerPastHw {
+        if matches!(fault, Fault::ServeConsumerPastHw | Fault::EndOffsetBelowEpochStart) {
             return None;
         }
         let info = fault.info();

@@ -8,8 +8,8 @@ mod broken;
 use klog_trace::Acks;
 use klog_trace::progress::Progress::{CanSettle, Served};
 use klog_trace::property::Property::{
-    AcknowledgedHonestly, CandidatesComplete, CommittedSurvives, ConsistentRead, EpochsOrdered,
-    HwInLog, IsrSound, LeaderHwMonotone, LogsMatch, RefusedWritesNothing,
+    AcknowledgedHonestly, CandidatesComplete, CommittedSurvives, ConsistentRead, EndOffsetKept,
+    EpochsOrdered, HwInLog, IsrSound, LeaderHwMonotone, LogsMatch, RefusedWritesNothing,
 };
 use klog_trace::view::Session;
 
@@ -341,6 +341,10 @@ faults! {
         "consumers read everything a broker has"
         By("fast-failover", Violate(ConsistentRead), 4);
         |r| r.readable = |_, leo| leo;
+    EndOffsetBelowEpochStart "end-offset-below-epoch-start" "KIP-207, KAFKA-2334 (B66)" "N2"
+        "a new leader tells its lagging high watermark for the end of its log"
+        By("fast-failover", Violate(EndOffsetKept), 6);
+        |r| r.told_end = |hw, _| Some(hw);
 
     // The controller.
     ElectOutsideIsr "elect-outside-isr" "Iggy #3824 (B78)" "O1"

@@ -177,4 +177,13 @@ impl World for RowView<'_, '_> {
         let BrokerView { hw, log, .. } = self.row.broker(broker);
         (self.partition.actor.rules.readable)(*hw, log.len() as u8)
     }
+    fn told_end(&self, broker: Node) -> Option<u8> {
+        let BrokerView { hw, role, .. } = self.row.broker(broker);
+        match *role {
+            Role::Leader { epoch_start, .. } => {
+                (self.partition.actor.rules.told_end)(*hw, epoch_start)
+            }
+            _ => None,
+        }
+    }
 }

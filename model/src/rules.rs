@@ -86,6 +86,9 @@ rules! {
     ends_with_reign: fn(waiting: Waiting) -> bool = leader::ends_with_reign,
     /// N1: how far consumers may read at a leader with this high watermark and LEO.
     readable: fn(hw: u8, leo: u8) -> u8 = leader::readable,
+    /// N2: the end of the log that consumers are told at a leader with this high watermark, whose
+    /// epoch began there; none: it is not available yet.
+    told_end: fn(hw: u8, epoch_start: u8) -> Option<u8> = leader::told_end,
 
     /// F1: the error for a request made in epoch `asked` when the receiver is in `mine` (none: it
     /// has applied no metadata since it started).

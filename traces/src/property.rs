@@ -53,10 +53,12 @@ pub enum Property {
     IsrSound,
     /// See [`PROPERTIES`].
     RefusedWritesNothing,
+    /// See [`PROPERTIES`].
+    EndOffsetKept,
 }
 
 /// Every property with its id and the sentence it claims.
-pub const PROPERTIES: [(Property, &str, &str); 11] = [
+pub const PROPERTIES: [(Property, &str, &str); 12] = [
     (
         Property::CommittedSurvives,
         "committed-survives",
@@ -114,6 +116,11 @@ pub const PROPERTIES: [(Property, &str, &str); 11] = [
         "refused-writes-nothing",
         "a produce answered 19 or 21 left no record",
     ),
+    (
+        Property::EndOffsetKept,
+        "end-offset-kept",
+        "no current leader tells consumers an end of its log below any committed record",
+    ),
 ];
 
 impl Property {
@@ -140,6 +147,7 @@ impl Property {
                 | Self::CandidatesComplete
                 | Self::LogsMatch
                 | Self::ConsistentRead
+                | Self::EndOffsetKept
         )
     }
 
@@ -162,6 +170,7 @@ impl Property {
             Self::RefusedWritesNothing => {
                 world.ghost().refused_written.then_some(Reason::RefusedWritten)
             }
+            Self::EndOffsetKept => end_offset_kept(world),
         }
     }
 }
@@ -200,6 +209,8 @@ pub enum Reason {
     NotMaximal { leader: Node, member: Node },
     /// A refused produce was written.
     RefusedWritten,
+    /// The end that a leader tells went back.
+    EndWentBack { leader: Node, told: u8, committed: u8 },
 }
 
 impl std::fmt::Display for Reason {
@@ -247,6 +258,11 @@ impl std::fmt::Display for Reason {
                 "b{leader} leads and does not reckon with b{member}, which the controller has in \
                  the ISR"
             ),
+            Self::EndWentBack { leader, told, committed } => write!(
+                f,
+                "records below offset {committed} were committed, and the current leader \
+                 b{leader} tells consumers that its log ends at {told}"
+            ),
             Self::RefusedWritten => write!(f, "a refused produce was written"),
         }
     }
@@ -265,6 +281,16 @@ fn committed_survives<W: World>(world: &W) -> Option<Reason> {
     world.nodes().filter(|&b| world.leads_now(b)).find_map(|leader| {
         let (offset, value) = missing(world, leader)?;
         Some(Reason::Missing { leader, offset, value })
+    })
+}
+
+/// Whatever any leader ever told was committed, so what is told never goes back.
+fn end_offset_kept<W: World>(world: &W) -> Option<Reason> {
+    let last = world.ghost().committed.iter().rposition(Option::is_some)?;
+    let committed = last as u8 + 1;
+    world.nodes().filter(|&b| world.leads_now(b)).find_map(|leader| {
+        let told = world.told_end(leader)?;
+        (told < committed).then_some(Reason::EndWentBack { leader, told, committed })
     })
 }
 

@@ -309,6 +309,16 @@ pub trait World {
     fn readable(&self, broker: Node) -> u8 {
         self.hw(broker)
     }
+    /// The end of the log that the broker tells a consumer who asks for it, if it leads and tells
+    /// one (KIP-207).
+    fn told_end(&self, broker: Node) -> Option<u8> {
+        match self.broker(broker).role {
+            Role::Leader { epoch_start, .. } if self.hw(broker) >= epoch_start => {
+                Some(self.hw(broker))
+            }
+            _ => None,
+        }
+    }
     /// The epoch the broker believes it leads in, if it does.
     fn leads(&self, broker: Node) -> Option<u8> {
         self.broker(broker).leads()

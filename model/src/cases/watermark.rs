@@ -24,10 +24,7 @@ pub const CASES: &[Case] = &[
         code: "B66",
         title: "the end of the log that consumers are told goes back after an election",
         report: "KAFKA-2334, KIP-207",
-        how: How::Test(
-            "impl/src/replica/tests/leader.rs::\
-             b66_a_new_leader_names_no_end_until_its_watermark_has_reached_its_epoch",
-        ),
+        how: How::Fault(Fault::EndOffsetBelowEpochStart),
     },
     Case {
         code: "B67",

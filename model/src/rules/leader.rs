@@ -79,6 +79,12 @@ pub fn readable(hw: u8, _leo: u8) -> u8 {
     hw
 }
 
+/// N2 (KIP-207): a high watermark below the start of the epoch lags behind what the leader before
+/// may have told.
+pub fn told_end(hw: u8, epoch_start: u8) -> Option<u8> {
+    (hw >= epoch_start).then_some(hw)
+}
+
 /// F1 (KIP-320): both sides must be in the same epoch. To one that knows none, any is newer.
 pub fn fence(asked: u8, mine: Option<u8>) -> Option<i16> {
     match Some(asked).cmp(&mine) {

@@ -159,7 +159,7 @@ fn what_the_model_drops_as_doomed_never_matters_later() {
 
 /// Faults that so few walks do not show: each needs a rare coincidence, and has a trace of its own;
 /// what a broker shows to consumers is no part of a trace.
-const TOO_RARE: [&str; 9] = [
+const TOO_RARE: [&str; 10] = [
     "unfenced-truncation",
     "append-higher-epoch-from-reply",
     "answer-read-at-send",
@@ -168,6 +168,7 @@ const TOO_RARE: [&str; 9] = [
     "resend-with-fresh-broker-epochs",
     "no-hw-on-eligibility-change",
     "serve-consumer-past-hw",
+    "end-offset-below-epoch-start",
     "resume-epoch-after-restart",
 ];
 

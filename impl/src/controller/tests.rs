@@ -471,7 +471,7 @@ fn a_second_life_is_refused_while_the_first_has_its_session() {
 
 /// Every order of six registrations of two brokers, sessions that end among them.
 #[test]
-fn b51_no_broker_epoch_is_given_out_twice() {
+fn no_broker_epoch_is_given_out_twice() {
     let mut most = 0;
     for order in 0..4_u32.pow(6) {
         let mut c = Controller::new([1, 2].map(BrokerId).to_vec(), 1, Elr::On);

@@ -420,6 +420,9 @@ fn b48_a_new_life_does_not_join_by_what_the_old_one_had() {
                 1 => assert_eq!(w.ask(1, fresh).diverging, None),
                 _ => drop(w.apply(1)),
             }
+            let known = &w.leader(1).isr.followers[&BrokerId(2)];
+            let mixed = (Some(stale.offset), Some(new));
+            assert_ne!((known.leo, known.broker_epoch), mixed, "two lives in one: {order:?}");
             w.tick(1);
             let lives: Vec<_> = w.proposals.iter().flat_map(|p| &p.isr).collect();
             let life = |epoch| (BrokerId(2), Some(epoch));
@@ -463,6 +466,31 @@ fn b49_a_fenced_broker_does_not_join() {
     w.hear(1);
     assert_eq!(w.controller.partition().isr, ids(&[1, 2]));
     assert_eq!(w.leader(1).isr.membership, committed(&[1, 2]));
+}
+
+/// Both ways for the leadership to leave broker 1 and to come back before it hears of either.
+#[test]
+fn b51_a_leader_that_was_away_unseen_leads_in_a_new_epoch() {
+    let moved: fn(&mut World) = |w| [2, 1].into_iter().for_each(|to| w.move_leader(to));
+    let fenced: fn(&mut World) = |w| {
+        [2, 1].into_iter().for_each(|id| w.fence(id));
+        w.unfence(1);
+    };
+    for away in [moved, fenced] {
+        let mut w = pair_with(1);
+        away(&mut w);
+        let now = w.controller.partition().clone();
+        assert_eq!((now.leader, now.leader_epoch), (Some(BrokerId(1)), Epoch(2)));
+        for pair in w.images.windows(2) {
+            let [a, b] = [0, 1].map(|nth| &pair[nth].partition);
+            assert_eq!(a.leader == b.leader, a.leader_epoch == b.leader_epoch, "{a:?}, {b:?}");
+        }
+        w.apply(1);
+        assert_eq!(w.leader(1).isr.followers[&BrokerId(2)].leo, None, "of this epoch");
+        w.produce(1, 1);
+        let epochs = w.node(1).records.iter().map(|record| record.0);
+        assert!(epochs.eq([Epoch(0), Epoch(2)]), "{:?}", w.node(1).records);
+    }
 }
 
 #[test]

@@ -115,6 +115,13 @@ fn rows_stand_at_their_own_index() {
 fn each_property_notices_its_own_fault_and_nothing_else() {
     assert!(broken(|_| ()).is_empty());
     let outside = |w: &mut Small| w.controller.image.isr = vec![1];
+    let begun_at_the_end = |w: &mut Small| match &mut w.brokers[0].role {
+        Role::Leader { epoch_start, .. } => *epoch_start = 2,
+        _ => panic!("b1 leads"),
+    };
+    let lags = |w: &mut Small| w.brokers[0].hw = 1;
+    assert_eq!(broken(lags), ["end-offset-kept"]);
+    assert_eq!(broken(|w| (lags(w), begun_at_the_end(w)).0), [""; 0], "it tells none yet");
     assert_eq!(
         broken(|w| {
             w.controller.image.isr = vec![2];
@@ -123,6 +130,7 @@ fn each_property_notices_its_own_fault_and_nothing_else() {
             w.controller.image.leader = Some(2);
             w.brokers[0].log.pop();
             w.brokers[0].hw = 1;
+            begun_at_the_end(w);
         }),
         ["committed-survives"]
     );
@@ -153,7 +161,10 @@ fn each_property_notices_its_own_fault_and_nothing_else() {
     assert_eq!(stopped, ["candidates-complete"]);
     assert_eq!(broken(|w| w.ghost.dishonest = true), ["acknowledged-honestly"]);
     assert_eq!(broken(|w| w.ghost.epoch_shared = true), ["one-leader-per-epoch"]);
-    let both = |w: &mut Small| w.brokers[1].role = w.brokers[0].role.clone();
+    let both = |w: &mut Small| {
+        w.brokers[1].role = w.brokers[0].role.clone();
+        w.brokers[1].hw = 2;
+    };
     assert_eq!(broken(both), ["one-leader-per-epoch"]);
     assert_eq!(broken(|w| (both(w), w.brokers[1].life = Life::Crashed).0), [""; 0]);
     assert_eq!(broken(|w| w.ghost.refused_written = true), ["refused-writes-nothing"]);

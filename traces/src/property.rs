@@ -119,7 +119,8 @@ pub const PROPERTIES: [(Property, &str, &str); 12] = [
     (
         Property::EndOffsetKept,
         "end-offset-kept",
-        "no current leader tells consumers an end of its log below any committed record",
+        "no current leader tells consumers an end of its log below any committed record, nor \
+         beyond what they can read there",
     ),
 ];
 
@@ -209,8 +210,8 @@ pub enum Reason {
     NotMaximal { leader: Node, member: Node },
     /// A refused produce was written.
     RefusedWritten,
-    /// The end that a leader tells went back.
-    EndWentBack { leader: Node, told: u8, committed: u8 },
+    /// The end that a leader tells is below what is committed, or beyond what can be read.
+    WrongEnd { leader: Node, told: u8, committed: u8, readable: u8 },
 }
 
 impl std::fmt::Display for Reason {
@@ -258,10 +259,10 @@ impl std::fmt::Display for Reason {
                 "b{leader} leads and does not reckon with b{member}, which the controller has in \
                  the ISR"
             ),
-            Self::EndWentBack { leader, told, committed } => write!(
+            Self::WrongEnd { leader, told, committed, readable } => write!(
                 f,
-                "records below offset {committed} were committed, and the current leader \
-                 b{leader} tells consumers that its log ends at {told}"
+                "records below offset {committed} were committed, those below {readable} can be \
+                 read at the current leader b{leader}, and it tells that its log ends at {told}"
             ),
             Self::RefusedWritten => write!(f, "a refused produce was written"),
         }
@@ -286,11 +287,12 @@ fn committed_survives<W: World>(world: &W) -> Option<Reason> {
 
 /// Whatever any leader ever told was committed, so what is told never goes back.
 fn end_offset_kept<W: World>(world: &W) -> Option<Reason> {
-    let last = world.ghost().committed.iter().rposition(Option::is_some)?;
-    let committed = last as u8 + 1;
+    let last = world.ghost().committed.iter().rposition(Option::is_some);
+    let committed = last.map_or(0, |last| last as u8 + 1);
     world.nodes().filter(|&b| world.leads_now(b)).find_map(|leader| {
-        let told = world.told_end(leader)?;
-        (told < committed).then_some(Reason::EndWentBack { leader, told, committed })
+        let (told, readable) = (world.told_end(leader)?, world.readable(leader));
+        let wrong = told < committed || told > readable;
+        wrong.then_some(Reason::WrongEnd { leader, told, committed, readable })
     })
 }
 

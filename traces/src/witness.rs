@@ -118,7 +118,7 @@ pub const WITNESSES: [(Witness, &str, &str); 24] = [
     (
         Witness::ReadToTheEnd,
         "read-to-the-end",
-        "consumers can read every record that the leader has",
+        "consumers can read every record that the leader has, and are told that its log ends there",
     ),
     (
         Witness::AnsweredByAppend,
@@ -204,7 +204,9 @@ impl Witness {
             }
             Self::ReadToTheEnd => step.after.nodes().any(|b| {
                 let end = step.after.log(b).len();
-                end > 0 && step.after.leads_now(b) && usize::from(step.after.readable(b)) == end
+                let told = step.after.told_end(b).is_some_and(|told| usize::from(told) == end);
+                let read = usize::from(step.after.readable(b)) == end;
+                end > 0 && step.after.leads_now(b) && read && told
             }),
             Self::AnsweredByAppend => {
                 let append = matches!(step.action, Action::Produce { .. });

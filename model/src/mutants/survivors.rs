@@ -76,6 +76,11 @@ pub const SURVIVORS: &[Row] = &[
         "see the fault answer-read-at-send",
     ),
     (
+        &["told_end/epoch_start/one-more"],
+        Safe,
+        "a new leader tells the end of its log a record later than it could",
+    ),
+    (
         &["follower_hw/leo/one-more"],
         Nothing,
         "an answer brings the whole rest of the log, so its high watermark is not past the end",

@@ -105,7 +105,7 @@ pub fn catalogue() -> Vec<Wanted> {
     let small = |scenario: &Scenario| scenario.suite == Suite::Ci;
     for scenario in scenario::scenarios().into_iter().filter(small) {
         for witness in scenario.witnesses {
-            let times = recorded.entry(*witness).or_default();
+            let times = recorded.entry(witness).or_default();
             *times += 1;
             if *times > OF_EACH_WITNESS {
                 continue;

@@ -5,7 +5,10 @@ mod isr;
 mod lives;
 mod three;
 
-use klog_trace::property::Witness;
+use klog_trace::property::Witness::{
+    self, Acknowledged, Diverging, Fenced, IsrExpanded, IsrShrunk, LagOfOneRound, ReadToTheEnd,
+    Truncation, UnknownEpoch,
+};
 use klog_trace::trace::Bounds;
 
 /// Bounds with a purpose.
@@ -18,7 +21,7 @@ pub struct Scenario {
     /// Its bounds.
     pub bounds: Bounds,
     /// Every witness that the correct protocol can show in it, so that it must.
-    pub witnesses: &'static [Witness],
+    pub witnesses: Vec<Witness>,
     /// The smallest suite that has it.
     pub suite: Suite,
 }
@@ -42,6 +45,28 @@ const PLAIN: Bounds = {
     bounds.records = 2;
     bounds
 };
+
+/// What nearly every scenario shows.
+const USUAL: [Witness; 9] = [
+    Acknowledged,
+    ReadToTheEnd,
+    LagOfOneRound,
+    Truncation,
+    IsrShrunk,
+    Diverging,
+    Fenced,
+    IsrExpanded,
+    UnknownEpoch,
+];
+
+/// What a scenario shows: what is usual but for `not`, and `more`. That anything is answered and
+/// read at all comes first, since nothing else is worth much without.
+fn shows(not: &[Witness], more: &[Witness]) -> Vec<Witness> {
+    let usual = USUAL.iter().filter(|witness| !not.contains(witness));
+    let mut all: Vec<Witness> = usual.chain(more).copied().collect();
+    all.sort_by_key(|witness| (!matches!(witness, Acknowledged | ReadToTheEnd), *witness));
+    all
+}
 
 /// Every scenario.
 pub fn scenarios() -> Vec<Scenario> {

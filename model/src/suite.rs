@@ -40,7 +40,7 @@ impl Expected {
             asked: self.asked,
             expected: Some(Expectation {
                 violated: self.violated.clone(),
-                witnesses: if klog { scenario.witnesses.to_vec() } else { Vec::new() },
+                witnesses: if klog { scenario.witnesses } else { Vec::new() },
             }),
         }
     }
@@ -58,7 +58,7 @@ pub fn expectation(name: &str, protocol: &Protocol, bounds: &Bounds) -> Option<E
     };
     let row = suite().iter().find(|row| same(row)).and_then(|row| row.job().expected);
     let klog = protocol.is_correct();
-    let holds = || Expectation { violated: Vec::new(), witnesses: scenario.witnesses.to_vec() };
+    let holds = || Expectation { violated: Vec::new(), witnesses: scenario.witnesses.clone() };
     row.or_else(|| klog.then(holds))
 }
 

@@ -2,94 +2,31 @@
 
 use klog_trace::Acks;
 use klog_trace::property::Witness::{
-    self, Acknowledged, BelowEpochStart, Coalesced, Diverging, ElrElection, Error19, Error20,
-    Fenced, FrozenUnderMinIsr, IsrExpanded, IsrShrunk, LagOfOneRound, LastMemberStands,
-    ReadToTheEnd, RecordsLost, RoundBehind, SameReElected, Truncation, TwoRounds, UncleanLeavesElr,
-    UnknownEpoch, WaitedFor,
+    self, BelowEpochStart, Coalesced, ElrElection, Error19, Error20, FrozenUnderMinIsr,
+    LastMemberStands, RecordsLost, RoundBehind, SameReElected, TwoRounds, UncleanLeavesElr,
+    WaitedFor,
 };
 use klog_trace::trace::{Bounds, Clock, Elr, Flush, Unclean};
 
-use super::{PLAIN, Scenario, Suite};
+use super::{PLAIN, Scenario, Suite, shows};
 
 /// Every scenario of this kind.
 pub fn scenarios() -> Vec<Scenario> {
     [two_brokers(), three_brokers()].concat()
 }
 
-/// What can be seen, from what nearly all of these scenarios show to what few do: most show the
-/// first so many.
-const SEEN: &[Witness] = &[
-    Acknowledged,
-    ReadToTheEnd,
-    LagOfOneRound,
-    Truncation,
-    Error19,
-    IsrShrunk,
-    Diverging,
-    Fenced,
-    IsrExpanded,
-    Error20,
-    UnknownEpoch,
-    BelowEpochStart,
-    FrozenUnderMinIsr,
-    TwoRounds,
-    Coalesced,
-    UncleanLeavesElr,
-    RecordsLost,
-    LastMemberStands,
-    ElrElection,
-    SameReElected,
-];
-
-/// What can be seen without an ELR.
-const SEEN_WITHOUT_ELR: &[Witness] = &[
-    Acknowledged,
-    ReadToTheEnd,
-    LagOfOneRound,
-    Truncation,
-    Error19,
-    IsrShrunk,
-    Diverging,
-    Fenced,
-    IsrExpanded,
-    Error20,
-    UnknownEpoch,
-    BelowEpochStart,
-    FrozenUnderMinIsr,
-    TwoRounds,
-    SameReElected,
-    Coalesced,
-    LastMemberStands,
-];
-
-/// What can be seen where no ISR is under its minimum.
-const SEEN_ABOVE_MIN: &[Witness] = &[
-    Acknowledged,
-    ReadToTheEnd,
-    LagOfOneRound,
-    Truncation,
-    IsrShrunk,
-    Diverging,
-    Fenced,
-    IsrExpanded,
-    UnknownEpoch,
-    TwoRounds,
-    SameReElected,
-    Coalesced,
-    ElrElection,
-    UncleanLeavesElr,
-    LastMemberStands,
-    RoundBehind,
-    WaitedFor,
-];
+/// What all of these scenarios show beside the usual whose ISR can be under its minimum.
+const UNDER_MIN: &[Witness] =
+    &[Error19, Error20, BelowEpochStart, FrozenUnderMinIsr, TwoRounds, Coalesced];
 
 fn deep(
     name: &'static str,
     sentence: &'static str,
     mut bounds: Bounds,
-    witnesses: &'static [Witness],
+    more: &[&[Witness]],
 ) -> Scenario {
     bounds.acks = vec![Acks::All];
+    let witnesses = shows(&[], &more.concat());
     Scenario { name, sentence, bounds, witnesses, suite: Suite::Deep }
 }
 
@@ -100,13 +37,16 @@ fn two_brokers() -> Vec<Scenario> {
             "deep-lives",
             "two processes die and a machine loses power: four leader epochs",
             Bounds { crashes: 2, power_losses: 1, ..four_epochs.clone() },
-            &SEEN[..18],
+            &[UNDER_MIN, &[UncleanLeavesElr, RecordsLost, LastMemberStands]],
         ),
         deep(
             "deep-sessions",
             "two power losses and two sessions that expire: four leader epochs",
             Bounds { records: 1, power_losses: 2, fences: 2, ..four_epochs.clone() },
-            SEEN,
+            &[
+                UNDER_MIN,
+                &[UncleanLeavesElr, RecordsLost, LastMemberStands, ElrElection, SameReElected],
+            ],
         ),
         deep(
             "deep-no-elr",
@@ -119,7 +59,7 @@ fn two_brokers() -> Vec<Scenario> {
                 elr: Elr::Off,
                 ..four_epochs.clone()
             },
-            SEEN_WITHOUT_ELR,
+            &[UNDER_MIN, &[SameReElected, LastMemberStands]],
         ),
         deep(
             "deep-unclean",
@@ -131,13 +71,25 @@ fn two_brokers() -> Vec<Scenario> {
                 unclean: Unclean::Allowed,
                 ..four_epochs
             },
-            SEEN,
+            &[
+                UNDER_MIN,
+                &[UncleanLeavesElr, RecordsLost, LastMemberStands, ElrElection, SameReElected],
+            ],
         ),
         deep(
             "deep-clock",
             "an exact clock jumps; a process dies, and a session expires",
             Bounds { crashes: 1, fences: 1, clock: Clock::Exact, clock_jumps: 1, ..PLAIN },
-            SEEN_ABOVE_MIN,
+            &[&[
+                TwoRounds,
+                SameReElected,
+                Coalesced,
+                ElrElection,
+                UncleanLeavesElr,
+                LastMemberStands,
+                RoundBehind,
+                WaitedFor,
+            ]],
         ),
     ]
 }
@@ -150,19 +102,19 @@ fn three_brokers() -> Vec<Scenario> {
             "deep-crash-fence",
             "three brokers, two records: a process dies, and a session expires",
             Bounds { crashes: 1, fences: 1, ..three.clone() },
-            &SEEN[..16],
+            &[UNDER_MIN, &[UncleanLeavesElr]],
         ),
         deep(
             "deep-power-fence",
             "three brokers, two records: a machine loses power, and a session expires",
             Bounds { power_losses: 1, fences: 1, ..three },
-            &SEEN[..17],
+            &[UNDER_MIN, &[UncleanLeavesElr, RecordsLost]],
         ),
         deep(
             "deep-crash-power",
             "three brokers, two records: a process dies, and a machine loses power",
             Bounds { crashes: 1, power_losses: 1, ..three_epochs.clone() },
-            &SEEN[..18],
+            &[UNDER_MIN, &[UncleanLeavesElr, RecordsLost, LastMemberStands]],
         ),
         deep(
             "deep-lag",
@@ -174,7 +126,7 @@ fn three_brokers() -> Vec<Scenario> {
                 lag_checks: 1,
                 ..three_epochs.clone()
             },
-            &SEEN[..19],
+            &[UNDER_MIN, &[UncleanLeavesElr, RecordsLost, LastMemberStands, ElrElection]],
         ),
         Scenario {
             suite: Suite::DeepTo(15),
@@ -182,7 +134,10 @@ fn three_brokers() -> Vec<Scenario> {
                 "deep-all",
                 "three brokers, two records: a crash, a power loss, a fence, and a follower lags",
                 Bounds { crashes: 1, power_losses: 1, fences: 1, lag_checks: 1, ..three_epochs },
-                SEEN,
+                &[
+                    UNDER_MIN,
+                    &[UncleanLeavesElr, RecordsLost, LastMemberStands, ElrElection, SameReElected],
+                ],
             )
         },
     ]

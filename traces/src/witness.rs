@@ -264,16 +264,20 @@ fn below_epoch_start<W: World>(step: &Seen<'_, W>) -> bool {
     !isr.contains(&from) && followers.iter().any(waits)
 }
 
+/// Whether the broker leads, and it and these of its followers have more than is committed.
+fn have_more(view: &BrokerView, these: impl Fn(Node) -> bool) -> bool {
+    let Role::Leader { followers, .. } = &view.role else { return false };
+    let more = |leo: u8| leo > view.hw;
+    let mut asked = followers.iter().filter(|p| these(p.broker));
+    more(view.log.len() as u8) && asked.all(|p| p.leo.is_some_and(more))
+}
+
 /// The high watermark would move if the ISR were not under its minimum.
 fn is_frozen<W: World>(world: &W, broker: Node) -> bool {
     let view = world.broker(broker);
-    let Role::Leader { isr, followers, .. } = &view.role else { return false };
+    let Role::Leader { isr, .. } = &view.role else { return false };
     let under = view.known_min_isr(world.brokers()).is_some_and(|min| isr.len() < min.into());
-    let has_more = |leo: Option<u8>| leo.is_some_and(|leo| leo > view.hw);
-    let member = |p: &&Progress| isr.contains(&p.broker);
-    under && has_more(Some(view.log.len() as u8)) && {
-        followers.iter().filter(member).all(|p| has_more(p.leo))
-    }
+    under && have_more(view, |n| isr.contains(&n))
 }
 
 /// A fetch from below the log end shows a follower caught up that was not.
@@ -294,15 +298,12 @@ fn round_behind<W: World>(step: &Seen<'_, W>) -> bool {
 fn waited_for<W: World>(step: &Seen<'_, W>) -> bool {
     let Action::DeliverFetch { to, .. } = *step.action else { return false };
     let view = step.after.broker(to);
-    let Role::Leader { isr, pending, followers, .. } = &view.role else { return false };
-    let enough =
-        view.known_min_isr(step.after.brokers()).is_some_and(|min| isr.len() >= min.into());
+    let Role::Leader { isr, pending, .. } = &view.role else { return false };
+    let min = view.known_min_isr(step.after.brokers());
+    let enough = min.is_some_and(|min| isr.len() >= min.into());
     let proposed = |n: Node| pending.iter().any(|p| p.isr.iter().any(|member| member.0 == n));
-    let member = |p: &&Progress| isr.contains(&p.broker) || proposed(p.broker);
-    let has_more = |leo: Option<u8>| leo.is_some_and(|leo| leo > view.hw);
     let changed = step.before.broker(to) != view;
-    let all = followers.iter().filter(member).all(|p| has_more(p.leo));
-    enough && changed && all && has_more(Some(view.log.len() as u8))
+    enough && changed && have_more(view, |n| isr.contains(&n) || proposed(n))
 }
 
 fn last_member_stands<W: World>(world: &W) -> bool {

@@ -67,7 +67,7 @@ pub enum Outcome {
     /// A witness with a path.
     Witnessed,
     /// No path was found: for a witness in an exhausted space there is none; in a bounded one
-    /// nothing is proven either way.
+    /// nothing is proven either way, nor of progress where steps lead out of the bounds.
     NotFound,
 }
 
@@ -76,7 +76,7 @@ pub enum Outcome {
 pub struct Row {
     /// Property or witness id.
     pub id: &'static str,
-    /// `always` or `witness`.
+    /// `always`, `witness` or `progress`.
     pub kind: &'static str,
     /// How it fared.
     pub result: Outcome,
@@ -238,8 +238,10 @@ fn run_with_seed(job: &Job, limits: &Limits, files: &Files, seed: u64) -> Result
         (path.as_ref().map(Vec::len).or_else(unled), path)
     };
     let goals: Vec<Goal> = only.map_or_else(|| Goal::rows(job.asked).collect(), |only| vec![only]);
-    let bound = found.figures.bound;
-    let properties = goals.into_iter().map(|goal| row(job, goal, of(goal), bound)).collect();
+    let every = found.figures.bound.is_none();
+    let settled = |goal: &Goal| every && !found.open.contains(goal);
+    let rows = goals.into_iter().map(|goal| row(job, goal, of(goal), settled(&goal)));
+    let properties = rows.collect();
     let names = (&Action::KINDS[..], &Partition::guard_names()[..]);
     let report = Report::new(job.subject(), found.figures, names, properties, started);
     Ok(Report { outside_claim: found.outside_claim, ..report })
@@ -249,14 +251,14 @@ fn row(
     job: &Job,
     goal: Goal,
     (steps, path): (Option<usize>, Option<Vec<Action>>),
-    bound: Option<Bound>,
+    settled: bool,
 ) -> Row {
     let (id, kind) = goal.row();
     let expected = job.expected.as_ref().and_then(|e| e.of(goal));
     Row {
         id,
         kind: kind.name(),
-        result: Outcome::of(kind, steps.is_some(), bound),
+        result: Outcome::of(kind, steps.is_some(), settled),
         expected: expected.map(|e| e.0),
         expected_steps: expected.and_then(|e| e.1),
         steps,
@@ -267,12 +269,13 @@ fn row(
 }
 
 impl Outcome {
-    /// How a row fared in a search that was ended by `bound`.
-    pub fn of(kind: Kind, hit: bool, bound: Option<Bound>) -> Self {
+    /// How a row fared; `settled`: whether it is known for good, since every state was looked at
+    /// and nothing depends on what is beyond the bounds.
+    pub fn of(kind: Kind, hit: bool, settled: bool) -> Self {
         match (kind, hit) {
             (Kind::Always | Kind::Progress, true) => Self::Violated,
             (Kind::Witness, true) => Self::Witnessed,
-            (Kind::Always | Kind::Progress, false) if bound.is_none() => Self::Holds,
+            (Kind::Always | Kind::Progress, false) if settled => Self::Holds,
             (_, false) => Self::NotFound,
         }
     }
@@ -386,6 +389,11 @@ impl Report {
 }
 
 impl Row {
+    /// Whether it is a claim of which nothing is known: neither that it holds nor that it does not.
+    pub fn is_open(&self) -> bool {
+        self.kind != Kind::Witness.name() && self.result == Outcome::NotFound
+    }
+
     /// Whether this row is as expected. A length that was not searched to the end differs from
     /// none.
     pub fn as_expected(&self) -> bool {

@@ -170,6 +170,9 @@ pub struct Found {
     /// The lengths of the shortest paths to goals that were hit when a worker was lost, so that
     /// the paths are not known.
     pub unled: Vec<(Goal, usize)>,
+    /// Goals that are not known to be missed, though every state was looked at: it depends on what
+    /// is beyond the bounds.
+    pub open: Vec<Goal>,
     /// States in which more went wrong than is promised to survive.
     pub outside_claim: u64,
     /// How far it came.
@@ -299,6 +302,7 @@ fn found(system: &System, outcome: &Outcome) -> Found {
     Found {
         paths: Goal::every_row().filter_map(hit).map(path).collect(),
         unled: Vec::new(),
+        open: Vec::new(),
         outside_claim: outcome.counts.tallies.get(Partition::OUTSIDE_CLAIM).copied().unwrap_or(0),
         figures: Figures::of(outcome, told),
     }
@@ -309,10 +313,14 @@ fn on_graph(system: &System, goal: Option<Goal>, outcome: &Outcome, graph: &Grap
     let mut found = found(system, outcome);
     for lost in Goal::every_progress().filter(|lost| goal.is_none_or(|goal| goal == *lost)) {
         let Goal::Lose(progress) = lost else { continue };
-        let walk = lost_by(graph, progress, lost.number());
-        if let Some(path) = walk.map(|walk| walk.replay(system.space())) {
-            let path = path.expect("a step is a function of state and action");
-            found.paths.push((lost, path.into_actions()));
+        match lost_by(graph, progress, lost.number()) {
+            Answer::Holds => {}
+            Answer::Violated(walk) => {
+                let path = walk.replay(system.space());
+                let path = path.expect("a step is a function of state and action");
+                found.paths.push((lost, path.into_actions()));
+            }
+            Answer::Open(_) => found.open.push(lost),
         }
     }
     found
@@ -320,17 +328,13 @@ fn on_graph(system: &System, goal: Option<Goal>, outcome: &Outcome, graph: &Grap
 
 /// The shortest way to a state from which it is no longer possible; of a run that goes on forever,
 /// the way to where it goes round, and one round.
-fn lost_by(graph: &Graph, progress: Progress, goal: usize) -> Option<Walk> {
+fn lost_by(graph: &Graph, progress: Progress, goal: usize) -> Answer<Walk> {
     let kinds = graph.kinds_named(progress.by());
     match progress.asks() {
-        Asks::Possible => match graph.can_reach(goal, Some(&kinds)) {
-            Answer::Violated(stuck) => Some(graph.path_to(stuck.first)),
-            Answer::Holds | Answer::Open(_) => None,
-        },
-        Asks::Fair => match graph.again_and_again(goal, &Fair::changing(kinds)) {
-            Answer::Violated(lasso) => Some(lasso.walk),
-            Answer::Holds | Answer::Open(_) => None,
-        },
+        Asks::Possible => {
+            graph.can_reach(goal, Some(&kinds)).map(|stuck| graph.path_to(stuck.first))
+        }
+        Asks::Fair => graph.again_and_again(goal, &Fair::changing(kinds)).map(|lasso| lasso.walk),
     }
 }
 

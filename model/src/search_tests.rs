@@ -10,7 +10,7 @@ use klog_trace::property::{PROPERTIES, Property, WITNESSES};
 use klog_trace::trace::{Bounds, Interleaving};
 use levelwise::Bound;
 
-use super::{Engine, Figures, Found, Goal, Limits, search};
+use super::{Asked, Engine, Figures, Files, Found, Goal, Limits, search, search_with};
 use crate::exact;
 use crate::fault::Fault;
 use crate::protocol::{LADDER, Protocol};
@@ -311,4 +311,24 @@ fn a_run_that_goes_round_is_told_with_its_round() {
         let last = rows.pop().expect("the last state");
         assert!(rows.contains(&last), "{fault:?} does not come round");
     }
+}
+
+#[test]
+fn what_depends_on_states_beyond_the_bounds_is_open() {
+    let fast = scenario::by_name("fast-failover").expect("a scenario").bounds;
+    let open = |fault: Option<Fault>, leader_epochs: u8| {
+        let protocol = Protocol::klog_with(fault.as_slice());
+        let bounds = Bounds { leader_epochs, ..fast.clone() };
+        let system = Arc::new(System::new(protocol, bounds));
+        let files = Files::default();
+        let found = search_with(&system, None, Asked::Progress, &Limits::default(), &files);
+        let found = found.expect("without files it begins");
+        assert!(found.figures.bound.is_none());
+        let lost = |goal: &Goal| matches!(goal, Goal::Lose(Progress::NoFairLivelock));
+        (found.open.iter().any(lost), found.paths.iter().any(|path| lost(&path.0)))
+    };
+    assert_eq!(open(None, 0), (false, false), "it holds");
+    let reconciles_not = Some(Fault::SkipReconcileSameLeader);
+    assert_eq!(open(reconciles_not, 0), (false, true), "it is lost");
+    assert_eq!(open(reconciles_not, 2), (true, false), "what becomes of a run is out of bounds");
 }

@@ -50,7 +50,10 @@ pub fn findings(report: &Report) -> String {
         return format!("VIOLATED {}", lost.join(", "));
     }
     let held = report.properties.iter().filter(|r| r.result == Outcome::Holds).count();
-    if held == 0 { "no violation found".into() } else { format!("all {held} properties hold") }
+    if held == 0 || report.properties.iter().any(Row::is_open) {
+        return "no violation found".into();
+    }
+    format!("all {held} properties hold")
 }
 
 /// Whether a run shows what it must; of a search that was cut only what it found is known.
@@ -154,6 +157,9 @@ fn row_text(row: &Row, exhausted: bool) -> String {
         Outcome::Violated => format!("VIOLATED{at}"),
         Outcome::Witnessed => format!("witnessed{at}"),
         Outcome::Holds => "holds".into(),
+        Outcome::NotFound if exhausted && row.is_open() => {
+            "not found, and open: steps lead out of the bounds".into()
+        }
         Outcome::NotFound if exhausted => "not found: it cannot happen here".into(),
         Outcome::NotFound => "not found so far".into(),
     }

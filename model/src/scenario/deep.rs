@@ -30,6 +30,7 @@ fn deep(
     Scenario { name, sentence, bounds, witnesses, suite: Suite::Deep }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one row after another")]
 fn two_brokers() -> Vec<Scenario> {
     let four_epochs = Bounds { min_isr: 2, leader_epochs: 4, ..PLAIN };
     vec![

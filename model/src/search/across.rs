@@ -94,6 +94,7 @@ pub(super) fn search(system: &System, goal: Option<Goal>, limits: &Limits) -> Fo
     Found {
         paths,
         unled,
+        open: Vec::new(),
         outside_claim: tally.copied().unwrap_or(0),
         figures: Figures::across(&outcome, told),
     }

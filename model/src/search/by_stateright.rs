@@ -108,7 +108,7 @@ impl Search {
             trouble: None,
         };
         let outside_claim = counters.outside_claim.load(Relaxed);
-        Found { paths, unled: Vec::new(), outside_claim, figures }
+        Found { paths, unled: Vec::new(), open: Vec::new(), outside_claim, figures }
     }
 
     /// The path of a witness ends with the step that shows it.

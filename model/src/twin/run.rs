@@ -218,7 +218,7 @@ impl Judging<'_> {
             Row {
                 id,
                 kind: Kind::Always.name(),
-                result: report::Outcome::of(Kind::Always, hit.is_some(), figures.bound),
+                result: report::Outcome::of(Kind::Always, hit.is_some(), figures.bound.is_none()),
                 expected: expected.then_some(report::Outcome::Holds),
                 expected_steps: None,
                 steps: hit.as_ref().map(|hit| hit.0),

@@ -28,6 +28,15 @@ impl<T> Answer<T> {
         matches!(self, Self::Holds)
     }
 
+    /// The same answer, shown otherwise.
+    pub fn map<U>(self, shown: impl FnOnce(T) -> U) -> Answer<U> {
+        match self {
+            Self::Holds => Answer::Holds,
+            Self::Violated(this) => Answer::Violated(shown(this)),
+            Self::Open(open) => Answer::Open(open),
+        }
+    }
+
     /// What shows that it does not.
     pub fn violation(&self) -> Option<&T> {
         match self {

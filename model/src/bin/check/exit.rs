@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use klog_model::report::{Audit, Outcome, Report};
+use klog_model::report::{Audit, Outcome, Report, Row};
 
 /// All as expected and exhausted.
 pub const OK: u8 = 0;
@@ -38,16 +38,14 @@ fn failed(report: &Report) -> bool {
 
 /// `check run`: judges the result itself; a loss is a loss even where the ladder expects it.
 pub fn of_run(report: &Report) -> u8 {
-    let missing = |r: &klog_model::report::Row| {
-        r.expected == Some(Outcome::Witnessed) && r.result == Outcome::NotFound
-    };
+    let missing = |r: &Row| r.expected == Some(Outcome::Witnessed) && r.result == Outcome::NotFound;
     if failed(report) {
         INTERNAL
     } else if interrupted(std::slice::from_ref(report)) {
         INTERRUPTED
     } else if report.violated().next().is_some() {
         VIOLATION
-    } else if !report.complete() {
+    } else if !report.complete() || report.properties.iter().any(Row::is_open) {
         INCOMPLETE
     } else if report.properties.iter().any(missing) {
         NO_WITNESS
@@ -60,8 +58,7 @@ pub fn of_run(report: &Report) -> u8 {
 pub fn of_suite(reports: &[Report]) -> u8 {
     // In a search that was cut nothing is known to differ but what was found.
     let differs = |r: &Report| {
-        let found =
-            |row: &&klog_model::report::Row| r.complete() || row.result == Outcome::Violated;
+        let found = |row: &&Row| r.complete() || row.result == Outcome::Violated;
         r.properties.iter().filter(found).any(|row| !row.as_expected())
     };
     if reports.iter().any(failed) {

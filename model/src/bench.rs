@@ -11,8 +11,8 @@ use levelwise::{Options, Outcome, Plain, Space, samples::election};
 use serde::{Deserialize, Serialize};
 use stateright::{Checker, Model};
 
+use crate::memory::peak_rss_bytes;
 use crate::protocol::Protocol;
-use crate::report::peak_rss_bytes;
 use crate::scenario;
 use crate::search::{Engine, Limits, search};
 use crate::system::System;

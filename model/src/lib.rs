@@ -16,6 +16,7 @@ mod enabled;
 #[cfg(test)]
 mod exact;
 pub mod fault;
+mod memory;
 pub mod mutants;
 pub mod network;
 pub mod node;

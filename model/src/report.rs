@@ -9,6 +9,7 @@ use klog_trace::trace::Bounds;
 use levelwise::{Bound, Unusable};
 use serde::Serialize;
 
+use crate::memory::peak_rss_bytes;
 use crate::protocol::Protocol;
 use crate::search::{Asked, Figures, Files, Goal, Identity, Limits, Panicked, search_with};
 use crate::system::Partition;
@@ -344,14 +345,6 @@ impl Report {
             ..self
         }
     }
-}
-
-/// The process's largest resident memory, as Linux tells it.
-pub(crate) fn peak_rss_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kib.unwrap_or(0) * 1024
 }
 
 impl Report {

@@ -72,7 +72,7 @@ const EXEMPT: &[(&str, Reach, &str)] = &[
     ("model/src/twin/run.rs", Reach::Clock, "measures how long a run took"),
     ("model/src/bench.rs", Reach::Clock, "measures how long a run took"),
     ("model/src/report.rs", Reach::Clock, "measures how long a run took"),
-    ("model/src/report.rs", Reach::File, "reads how much memory the process used"),
+    ("model/src/memory.rs", Reach::File, "reads how much memory the process used"),
     ("model/src/bin/", Reach::Clock, "turns --max-seconds into a deadline"),
     ("model/src/bin/", Reach::Thread, "runs independent searches side by side, and serves a page"),
     ("model/src/bin/", Reach::File, "reads and writes traces"),
